@@ -31,16 +31,16 @@ class ParallaxError(Exception):
         self, problem: str, *, where: str = "", expected: str = "", remedy: str = ""
     ) -> None:
         self.problem, self.where, self.expected, self.remedy = problem, where, expected, remedy
-        super().__init__(self._paragraph())
+        super().__init__(self._write_paragraph())
 
-    def _paragraph(self) -> str:
+    def _write_paragraph(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        expected = f" Expected {_sentence(self.expected)}" if self.expected else ""
-        remedy = f" {_sentence(self.remedy)}" if self.remedy else ""
-        return f"{place}{_sentence(self.problem)}{expected}{remedy}"
+        expected = f" Expected {_end_sentence(self.expected)}" if self.expected else ""
+        remedy = f" {_end_sentence(self.remedy)}" if self.remedy else ""
+        return f"{place}{_end_sentence(self.problem)}{expected}{remedy}"
 
 
-def _sentence(text: str) -> str:
+def _end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -76,9 +76,12 @@ def prefix_location(error: ParallaxError, location: str) -> ParallaxError:
     """Return an error with a location in front of the error's own location."""
     if error.where.startswith(location):
         return error
-    inner = f" ({error.where})" if error.where else ""
+    inner_location = f" ({error.where})" if error.where else ""
     return type(error)(
-        error.problem, where=f"{location}{inner}", expected=error.expected, remedy=error.remedy
+        error.problem,
+        where=f"{location}{inner_location}",
+        expected=error.expected,
+        remedy=error.remedy,
     )
 
 

@@ -37,7 +37,7 @@ def digits(currency: str) -> int:
     Raises:
         MoneyError: The currency is unknown.
     """
-    if currency not in _codes():
+    if currency not in _list_currency_codes():
         raise MoneyError(
             f'"{currency}" is not a currency',
             expected="a code of ISO 4217, such as USD, EUR or JPY",
@@ -47,7 +47,7 @@ def digits(currency: str) -> int:
 
 
 @cache
-def _codes() -> frozenset[str]:
+def _list_currency_codes() -> frozenset[str]:
     return frozenset(list_currencies()) - _NO_CURRENCIES
 
 

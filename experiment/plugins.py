@@ -102,7 +102,7 @@ class Registry:
             return getattr(importlib.import_module(module), attribute)
         if ":" in name:
             if not own_code or os.environ.get(OWN_CODE_VARIABLE) == "refuse":
-                raise self._own_code_refused(name)
+                raise self._make_own_code_error(name)
             return self._import(self._own(name))
         offers = [entry for entry in self._installed() if entry.name == name]
         if not offers:
@@ -131,20 +131,20 @@ class Registry:
             raise PluginError(
                 f'the {self.kind} "{plugin.name}" cannot be imported '
                 f"({type(error).__name__}: {error})",
-                where=_origin(plugin),
+                where=_describe_origin(plugin),
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             ) from error
-        lacking = [name for name in self._requires if not hasattr(loaded, name)]
-        if lacking or (self._called and not callable(loaded)):
+        missing_names = [name for name in self._requires if not hasattr(loaded, name)]
+        if missing_names or (self._called and not callable(loaded)):
             raise PluginError(
                 f'"{plugin.name}" cannot be used as {self.kind}: it '
-                + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
-                where=_origin(plugin),
+                + (f"lacks {', '.join(missing_names)}" if missing_names else "cannot be called"),
+                where=_describe_origin(plugin),
                 remedy="docs/plugins.md says what each kind of plug-in has",
             )
         return loaded
 
-    def _own_code_refused(self, name: str) -> PluginError:
+    def _make_own_code_error(self, name: str) -> PluginError:
         return PluginError(
             f'the {self.kind} "{name}" would import code that is not installed as a plug-in',
             expected=f"one of: {', '.join(sorted(self))}",
@@ -152,7 +152,7 @@ class Registry:
         )
 
     def _offered_twice(self, name: str, offers: Iterable[EntryPoint]) -> PluginError:
-        packages = sorted({_origin(entry) for entry in offers})
+        packages = sorted({_describe_origin(entry) for entry in offers})
         return PluginError(
             f'the {self.kind} "{name}" is offered more than once: {", ".join(packages)}',
             expected="one package for each name",
@@ -166,7 +166,7 @@ def is_here(target: str) -> bool:
     return module.with_suffix(".py").is_file() or module.is_dir()
 
 
-def _origin(plugin: EntryPoint) -> str:
+def _describe_origin(plugin: EntryPoint) -> str:
     return f"{plugin.dist.name} ({plugin.value})" if plugin.dist else ""
 
 
@@ -192,7 +192,7 @@ def offered_in(folder: str, attribute: str, kind: type[Offered]) -> tuple[Offere
         kind: The type of the objects; modules without the attribute are ignored.
     """
     offers: list[Offered] = []
-    for name in _modules(folder):
+    for name in _list_modules(folder):
         offer = getattr(importlib.import_module(name), attribute, ())
         several = offer if isinstance(offer, tuple) else (offer,)
         offers += [plugin for plugin in several if isinstance(plugin, kind)]
@@ -200,7 +200,7 @@ def offered_in(folder: str, attribute: str, kind: type[Offered]) -> tuple[Offere
 
 
 @cache
-def _modules(folder: str) -> tuple[str, ...]:
+def _list_modules(folder: str) -> tuple[str, ...]:
     package = importlib.import_module(folder)
     names = (module.name for module in pkgutil.iter_modules(package.__path__))
     return tuple(f"{folder}.{name}" for name in sorted(names))

@@ -47,12 +47,12 @@ def valid_pattern(pattern: str) -> str:
 
 def why_unbounded(pattern: str) -> str:
     """Return what is expected instead of a pattern without linear-time matching; else empty."""
-    return "" if _linear(pattern) is not None else f"a regular expression {_REMEDY}"
+    return "" if _compile_linear(pattern) is not None else f"a regular expression {_REMEDY}"
 
 
 def is_whole(pattern: str, text: str) -> bool:
     """Return whether a pattern matches a whole text."""
-    linear = _linear(pattern)
+    linear = _compile_linear(pattern)
     if linear is None:
         return _matched_apart("fullmatch", pattern, text, re.ASCII)
     return linear.fullmatch(text) is not None
@@ -60,7 +60,7 @@ def is_whole(pattern: str, text: str) -> bool:
 
 def is_in(pattern: str, text: str) -> bool:
     """Return whether a pattern matches anywhere in a text."""
-    linear = _linear(pattern)
+    linear = _compile_linear(pattern)
     if linear is None:
         return _matched_apart("search", pattern, text, 0)
     return linear.search(text) is not None
@@ -87,7 +87,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 @lru_cache(1024)
-def _linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
+def _compile_linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
     options = re2.Options()
     options.log_errors = False
     try:

@@ -37,14 +37,14 @@ class LmError(Exception):
 def why_unread(error: Exception, path: Path) -> str:
     """Return why a file could not be read, without its name and without a codec's wording."""
     if isinstance(error, UnicodeDecodeError):
-        line = _undecodable(path)
+        line = _find_undecodable_line(path)
         return f"line {line} is no text in UTF-8" if line else "it is no text in UTF-8"
     if isinstance(error, RecursionError):
         return "its brackets stand too deep in one another"
     return getattr(error, "strerror", None) or str(error)
 
 
-def _undecodable(path: Path) -> int:
+def _find_undecodable_line(path: Path) -> int:
     """Return the number of the first line that is not UTF-8; 0 if unknown, as for a pipe."""
     if not path.is_file():
         return 0
@@ -122,13 +122,13 @@ def line_of(text: str, key: Sequence[str | int]) -> int | None:
             document = tomllib.loads("".join(lines[:number]))
         except tomllib.TOMLDecodeError:
             continue
-        if (depth := _depth(document, key)) > reached:
+        if (depth := _count_found_keys(document, key)) > reached:
             line, reached = began, depth
         began = number + 1
     return line
 
 
-def _depth(document: object, key: Sequence[str | int]) -> int:
+def _count_found_keys(document: object, key: Sequence[str | int]) -> int:
     """Return how many leading parts of a key exist in the document."""
     for depth, part in enumerate(key):
         try:

@@ -132,13 +132,13 @@ def model_identity(model: str, prefix: str = "hf:") -> str:
     """
     digest = hashlib.sha256()
     for name in _COMPUTING:
-        digest.update(f"{name} {_version(name)}\n".encode())
+        digest.update(f"{name} {_get_version(name)}\n".encode())
     _add(model.removeprefix(prefix), digest, set())
     return digest.hexdigest()
 
 
 @cache
-def _version(name: str) -> str:
+def _get_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

@@ -156,10 +156,12 @@ def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> l
     try:
         return scorer.score([("", text) for text in texts])
     except LmError as error:
-        raise LmError(f'the text "{_culprit(scorer, texts)}" cannot be scored: {error}') from error
+        raise LmError(
+            f'the text "{_find_unscorable_text(scorer, texts)}" cannot be scored: {error}'
+        ) from error
 
 
-def _culprit(scorer: Scorer, texts: Sequence[str]) -> str:
+def _find_unscorable_text(scorer: Scorer, texts: Sequence[str]) -> str:
     """Return a text that cannot be scored, found by bisection."""
     while len(texts) > 1:
         half = texts[: len(texts) // 2]

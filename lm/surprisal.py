@@ -85,8 +85,8 @@ def surprisals(
         return _sum_over_words(scorer, texts)
     joined = [(" " if spaces else "").join(regions) for regions in texts]
     scored = scorer.score([("", text) for text in joined])
-    marked = scorer.boundary_logprobs(joined) if correct and spaces else None
-    boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
+    boundary_logprobs = scorer.boundary_logprobs(joined) if correct and spaces else None
+    boundaries: Sequence[Floats | None] = boundary_logprobs or [None] * len(joined)
     results = []
     for text, regions, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
         ends = _find_region_ends(text, regions, scorer.token_ends(text), spaces=spaces)
@@ -158,7 +158,7 @@ def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[li
             starts = _starts(text, scorer.token_ends(text))
         else:
             starts = _word_starts(text)
-        counts = np.searchsorted(starts, _edges(regions), "left")
+        counts = np.searchsorted(starts, _find_region_starts(regions), "left")
         surprisals = np.maximum(-scores.logprobs_nats, 0.0)
         results.append(np.split(surprisals, counts))
     return results
@@ -178,7 +178,7 @@ def _word_starts(text: str) -> list[int]:
     return [int(end) - length for end, length in zip(np.cumsum(lengths), lengths, strict=True)]
 
 
-def _edges(regions: Sequence[str]) -> list[int]:
+def _find_region_starts(regions: Sequence[str]) -> list[int]:
     """Return the start of each region but the first; an empty one starts where the next does."""
     lengths = np.array([len(region) + 1 if region else 0 for region in regions])
     return [int(edge) for edge in np.cumsum(lengths)[:-1]]

@@ -26,10 +26,10 @@ def read_certificates(folder: Path) -> dict[str, Certificate]:
     if not any((folder / f"{INTEGRITY.name}{suffix}").exists() for suffix in (".parquet", ".csv")):
         return {}
     table = read_exported_table(INTEGRITY, folder, INTEGRITY.column_names)
-    return {row["participant"]: _certificate(row) for row in table.to_dict("records")}
+    return {row["participant"]: _parse_certificate(row) for row in table.to_dict("records")}
 
 
-def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
+def _parse_certificate(row: Mapping[Hashable, Any]) -> Certificate:
     fields: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in _FIELDS}
     return Certificate(
         **fields,
@@ -37,10 +37,10 @@ def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
         counting=(),
         methods=(),
         types=(),
-        signals=_signals(row["signals"]),
+        signals=_parse_signals(row["signals"]),
     )
 
 
-def _signals(text: str) -> tuple[tuple[str, float], ...]:
+def _parse_signals(text: str) -> tuple[tuple[str, float], ...]:
     pairs = (signal.partition("=") for signal in text.split())
     return tuple((name, float(nats)) for name, _, nats in pairs)

@@ -36,7 +36,8 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
         chance: The accuracy of guessing.
     """
     panels = [
-        rows.assign(place=_compute_row_positions(rows["group"])) for rows in _panels(table.frame)
+        rows.assign(place=_compute_row_positions(rows["group"]))
+        for rows in _split_into_panels(table.frame)
     ]
     longest = max(rows["place"].max() for rows in panels)
     # Rows move closer together if they would exceed the height of a page.
@@ -59,7 +60,7 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
     return figure
 
 
-def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
+def _split_into_panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the rows, or two halves to draw side by side if they do not fit on a page."""
     places = np.array(_compute_row_positions(frame["group"]))
     if places[-1] <= _MOST_PLACES:
@@ -102,8 +103,8 @@ def _draw_frame(axes: Axes, rows: pd.DataFrame, left: float, longest: int) -> No
 
 def _draw_chance(axes: Axes, chance: float) -> None:
     axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
-    others = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
-    ticks = {at: text for at, text in others.items() if abs(at - chance) >= _NEAR}
+    other_ticks = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
+    ticks = {at: text for at, text in other_ticks.items() if abs(at - chance) >= _NEAR}
     ticks[chance] = f"{f'{chance:.2g}'.lstrip('0')}\nchance"
     axes.set_xticks(sorted(ticks), [ticks[at] for at in sorted(ticks)])
 

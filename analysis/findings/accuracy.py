@@ -49,11 +49,11 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(
         tables,
         {"selection": selected_rows} if len(selected_rows) else {},
-        drawings=tuple(_drawings(tables, inputs.context)),
+        drawings=tuple(_make_drawings(tables, inputs.context)),
     )
 
 
-def _drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
+def _make_drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
     origin = context.origin
     with_models = ", models on the judged items" if origin.models else ""
     has_published = bool(read_published(context.study))
@@ -114,9 +114,15 @@ def table_1(
             ),
         }
     )
-    printed = [p for p in published if p.table == "table_1" and not p.condition]
+    published_rows = [p for p in published if p.table == "table_1" and not p.condition]
     return accuracy_table(
-        "table_1", "Table 1", "Accuracy on each construction.", rows, accuracy, printed, origin
+        "table_1",
+        "Table 1",
+        "Accuracy on each construction.",
+        rows,
+        accuracy,
+        published_rows,
+        origin,
     )
 
 
@@ -131,13 +137,19 @@ def table_2(
         published: All published figures of the study.
         origin: The origin of the numbers, printed below the table.
     """
-    printed = [p for p in published if p.table == "table_2"]
-    if not printed:
+    published_rows = [p for p in published if p.table == "table_2"]
+    if not published_rows:
         return None
-    pairs = list(dict.fromkeys((p.construction, p.condition) for p in printed))
+    pairs = list(dict.fromkeys((p.construction, p.condition) for p in published_rows))
     rows = _condition_rows(study, pd.DataFrame(pairs, columns=["construction", "condition"]))
     return accuracy_table(
-        "table_2", "Table 2", "Accuracy on selected conditions.", rows, accuracy, printed, origin
+        "table_2",
+        "Table 2",
+        "Accuracy on selected conditions.",
+        rows,
+        accuracy,
+        published_rows,
+        origin,
     )
 
 
@@ -159,7 +171,7 @@ def conditions_table(
     pairs = pairs.sort_values(
         "construction", key=lambda names: names.map(order.index), kind="stable"
     )
-    printed = [p for p in published if p.table == "supplement"]
+    published_rows = [p for p in published if p.table == "supplement"]
     rows = _condition_rows(study, pairs)
     table = accuracy_table(
         "conditions",
@@ -167,7 +179,7 @@ def conditions_table(
         "Accuracy on every condition.",
         rows,
         accuracy,
-        printed,
+        published_rows,
         origin,
     )
     return replace(table, section=Section.SUPPLEMENT)
@@ -245,12 +257,14 @@ def option_findings(
     options = find_options(run)
     if not options:
         return Findings()
-    people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    people = _compute_shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
     items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
     shares, incomplete = people, []
     for model_scores in scores:
         chosen = choose_options(model_scores, options).merge(items, on="item_id")
-        shares = shares.merge(_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"])
+        shares = shares.merge(
+            _compute_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
+        )
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
             incomplete.append(model_scores.facts.model)
     models = [model_scores.facts.model for model_scores in scores]
@@ -280,7 +294,7 @@ def option_findings(
     return Findings((table,), {"options": rows}, left_out)
 
 
-def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+def _compute_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
     counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
     shares = counts.rename("n").reset_index()
     total = chosen.groupby(_BY).size().rename("total").reset_index()

@@ -49,33 +49,45 @@ class MeasureWords:
         return number_text.replace("-", "\N{MINUS SIGN}")
 
 
-def _points(value: float) -> float:
+def _to_percentage_points(value: float) -> float:
     return _PERCENT * value
 
 
-def _slowdown(value: float) -> float:
+def _to_slowdown_percent(value: float) -> float:
     return _PERCENT * float(np.expm1(value))
 
 
-def _unchanged(value: float) -> float:
+def _return_unchanged(value: float) -> float:
     return value
 
 
 _WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
-        "Accuracy", "is higher", "is lower", "percentage points", "judgments", _points, 1
+        "Accuracy",
+        "is higher",
+        "is lower",
+        "percentage points",
+        "judgments",
+        _to_percentage_points,
+        1,
     ),
     "rating": MeasureWords(
-        "The mean rating", "is higher", "is lower", "scale points", "ratings", _unchanged, 2
+        "The mean rating", "is higher", "is lower", "scale points", "ratings", _return_unchanged, 2
     ),
     "yes": MeasureWords(
-        "The share of yes", "is higher", "is lower", "percentage points", "answers", _points, 1
+        "The share of yes",
+        "is higher",
+        "is lower",
+        "percentage points",
+        "answers",
+        _to_percentage_points,
+        1,
     ),
     D_PRIME: MeasureWords(
-        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers", _unchanged, 2
+        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers", _return_unchanged, 2
     ),
     "log_rt": MeasureWords(
-        "Reading", "is slower", "is faster", "per cent", "reading times", _slowdown, 1
+        "Reading", "is slower", "is faster", "per cent", "reading times", _to_slowdown_percent, 1
     ),
 }
 
@@ -126,7 +138,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     return context.table(
         NAME if is_primary else f"{NAME}_exploratory",
         "Primary comparisons" if is_primary else "Exploratory comparisons",
-        _caption(rows),
+        _write_caption(rows),
         scaled,
         (
             Column("label", "", "text"),
@@ -140,7 +152,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     )
 
 
-def _caption(rows: pd.DataFrame) -> str:
+def _write_caption(rows: pd.DataFrame) -> str:
     planned = rows[rows["is_planned"]]
     if planned.empty:
         return "Comparisons that the study did not plan."
@@ -156,7 +168,7 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
         return
     primary = rows[rows["role"] == "primary"]
     for row in primary.to_dict("records"):
-        yield _sentence(row)
+        yield _write_sentence(row)
     if (family := len(primary)) > 1:
         yield (
             f"Intervals and p of these {family} primary comparisons are corrected for their "
@@ -164,12 +176,12 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
         )
 
     for row in rows[~rows["is_planned"]].to_dict("records"):
-        yield f"Not planned: {_sentence(row)}"
+        yield f"Not planned: {_write_sentence(row)}"
 
 
-def _sentence(row: Mapping[Hashable, Any]) -> str:
+def _write_sentence(row: Mapping[Hashable, Any]) -> str:
     words = words_of(row["measure"])
-    numbers = _numbers(row, words)
+    numbers = _format_estimate(row, words)
     if row["if_equivalent"]:
         verdict = _judges_verdict(row, words, numbers)
         if row["is_declared"]:
@@ -216,10 +228,13 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
         return f"{row['if_equivalent']} {margin}: {shares}, {numbers}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{statement}: {shares}, {numbers}; the margin is {margin}."
+        return (
+            f"{statement}: {shares}, {numbers}; a difference smaller than {margin} would count as "
+            "equal."
+        )
     return (
-        f"{row['if_unclear']} remains open, and so does whether the difference is within the "
-        f"margin of {margin}: {shares}, {numbers}."
+        f"{row['if_unclear']} remains open, and so does whether the difference is smaller than "
+        f"{margin}, which would count as equal: {shares}, {numbers}."
     )
 
 
@@ -231,7 +246,7 @@ def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> s
     several = rows[(rows["role"] == "exploratory") & (rows["n_in_family"] > 1)]
     for row in several[several["judge"] == model].to_dict("records"):
         words = words_of(row["measure"])
-        verdict = _judges_verdict(row, words, _numbers(row, words))
+        verdict = _judges_verdict(row, words, _format_estimate(row, words))
         return f"Exploratory, corrected for the {row['n_in_family']} models: {verdict}"
     return ""
 
@@ -248,10 +263,10 @@ def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> boo
 
 def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     """Return what a positive, a negative, an unclear and a difference within the margin says."""
-    return {"if_equivalent": ""} | _statements(comparison, judge)
+    return {"if_equivalent": ""} | _write_statements(comparison, judge)
 
 
-def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
+def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     words, compared = words_of(comparison.measure), comparison.compared
     measured = words.subject[0].lower() + words.subject[1:]
     if isinstance(compared, JudgeDifference):
@@ -267,18 +282,18 @@ def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     if isinstance(compared, Slope):
         statement = f"{measured} {{}} with higher {compared.variable}"
         unclear = f"whether {measured} changes with {compared.variable}"
-        return _both_ways(statement, words) | {"if_unclear": unclear}
+        return _write_both_directions(statement, words) | {"if_unclear": unclear}
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
     if not other_differences:
-        first, second = _sides(main)
+        first, second = _describe_sides(main)
         statement = f"{measured} {{}} for {first} than for {second}{condition}"
         unclear = f"whether {measured} differs between {first} and {second}{condition}"
-        return _both_ways(statement, words) | {"if_unclear": unclear}
+        return _write_both_directions(statement, words) | {"if_unclear": unclear}
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
-    first, second = _sides(other_differences[0])
+    first, second = _describe_sides(other_differences[0])
     further = "".join(f", more so for {step.first}" for step in other_differences[1:])
     statement = (
         f"{factor_list} interact: in {measured}, the difference {main.words} is "
@@ -292,14 +307,14 @@ def _statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
     }
 
 
-def _both_ways(statement: str, words: MeasureWords) -> dict[str, str]:
+def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str]:
     return {
         "if_positive": statement.format(words.more),
         "if_negative": statement.format(words.less),
     }
 
 
-def _sides(step: LevelDifference) -> tuple[str, str]:
+def _describe_sides(step: LevelDifference) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
@@ -307,7 +322,7 @@ def _sides(step: LevelDifference) -> tuple[str, str]:
     return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
-def _numbers(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+def _format_estimate(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     low, high = words.amount(row["low"]), words.amount(row["high"])
     ends = f"{low} to {high}"
     if np.isinf(row["low"]):

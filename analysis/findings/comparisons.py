@@ -116,27 +116,27 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         except ParallaxError as error:
             unanswered.append(f"{declared.name}: {error}")
     measures = {measure for design in designs for measure in design.measures}
-    parts = [
-        (comparison, _judges(inputs, comparison))
-        for comparison in planned
-        if comparison.measure in measures
-    ]
-    n_primary = sum(
-        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
-    )
+    parts = []
+    for comparison in planned:
+        name, measure = comparison.declaration.name, comparison.measure
+        if measure in measures:
+            parts.append((comparison, _list_judges(inputs, comparison)))
+        elif comparison.is_declared:
+            unanswered.append(f'{name}: no answers have the measure "{measure}".')
+    n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
     data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
         for judge in judges:
-            result = _result(data, comparison, judge, family)
+            result = _estimate(data, comparison, judge, family)
             if isinstance(result, str):
                 unanswered.append(f"{comparison.declaration.name}: {result}")
             else:
-                rows.append(_described(comparison, judge, family, unplanned) | result)
+                rows.append(_describe_comparison(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
 
 
-def _described(
+def _describe_comparison(
     comparison: PlannedComparison, judge: str, family: int, unplanned: Sequence[str]
 ) -> Row:
     declaration = comparison.declaration
@@ -156,7 +156,7 @@ def _described(
     } | statements(comparison, judge)
 
 
-def _judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
+def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
     """Return the models that a comparison is answered for; one empty name for people alone."""
     compared = comparison.compared
     if not isinstance(compared, JudgeDifference):
@@ -166,11 +166,11 @@ def _judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
     return [compared.second]
 
 
-def _result(data: _Answers, comparison: PlannedComparison, judge: str, family: int) -> Row | str:
+def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family: int) -> Row | str:
     """Return a comparison's estimate, interval, p and numbers, or why there is none."""
     declaration = comparison.declaration
     sides = 2 if declaration.one_sided else 1
-    estimate_at = _estimator(data, comparison, judge)
+    estimate_at = _make_estimator(data, comparison, judge)
     if isinstance(estimate_at, str):
         return estimate_at
     level = 1 - sides * ALPHA / family
@@ -198,7 +198,7 @@ def _result(data: _Answers, comparison: PlannedComparison, judge: str, family: i
 Estimator = Callable[[float], Row]
 
 
-def _estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Estimator | str:
+def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Estimator | str:
     """Return a function from an interval's level to the result, or why there is no result."""
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
@@ -229,11 +229,12 @@ def _contrast_estimator(
             continue
         in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
         if measure is READ:
-            in_cells = _in_regions(in_cells, comparison.declaration.regions)
+            in_cells = _sum_regions(in_cells, comparison.declaration.regions)
             if in_cells.empty:
                 continue
         planned = planned_contrasts(cross, data.inputs.run.study.analysis)
-        same.append(next((label for label, cells in planned.items() if _asks(cells, of_cells)), ""))
+        matching = (label for label, cells in planned.items() if _match(cells, of_cells))
+        same.append(next(matching, ""))
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
     if not parts:
@@ -261,7 +262,7 @@ def _contrast_estimator(
     return estimate
 
 
-def _asks(first: Weights, second: Weights) -> bool:
+def _match(first: Weights, second: Weights) -> bool:
     """Return whether two contrasts ask the same, in this or in the opposite direction."""
     if set(first) != set(second):
         return False
@@ -269,7 +270,7 @@ def _asks(first: Weights, second: Weights) -> bool:
     return np.allclose(ratio, ratio[0]) and bool(np.isclose(abs(ratio[0]), 1))
 
 
-def _in_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
+def _sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
     """Return each trial's summed reading time in the comparison's regions.
 
     Without regions: of the critical region if it is known, or else of the whole sentence.
@@ -311,7 +312,7 @@ def _slope_estimator(
     keys = ["participant", "position"]
     if measure is READ:
         read_times = data.measured(comparison.measure)
-        answers = _in_regions(
+        answers = _sum_regions(
             read_times.assign(cell="", unit=read_times["unit"].astype(str)),
             comparison.declaration.regions,
         )

@@ -59,8 +59,8 @@ def planned_contrasts(cross: Crossing, plan: Analysis | None = None) -> dict[str
     """
     plan = plan or Analysis()
     if len(cross.factors) == 1:
-        [steps] = _steps(cross, plan.coding).values()
-        return {step.words: _weights(cross, {step.factor: step}, {}) for step in steps}
+        [steps] = _list_steps(cross, plan.coding).values()
+        return {step.words: _weigh_cells(cross, {step.factor: step}, {}) for step in steps}
     return {
         label: weights for label, weights in _contrasts_of_factors(cross, plan).items() if weights
     }
@@ -71,11 +71,11 @@ def _contrasts_of_factors(cross: Crossing, plan: Analysis) -> dict[str, Weights]
     if plan.simple_effects and len(cross.factors) == _SIMPLE_FACTORS:
         weights_by_label |= _simple_effects(cross, plan.coding)
     if plan.interactions:
-        weights_by_label |= _interactions(cross, plan.coding)
+        weights_by_label |= _weigh_interactions(cross, plan.coding)
     return weights_by_label
 
 
-def _steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
+def _list_steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
     steps_by_factor = {}
     for factor, levels in cross.factors.items():
         if coding == "helmert":
@@ -92,31 +92,31 @@ def _steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
 
 
 def _main_effects(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
-    for factor, steps in _steps(cross, coding).items():
+    for factor, steps in _list_steps(cross, coding).items():
         fixed = {name: levels[0] for name, levels in cross.factors.items() if name != factor}
         at = f" at {', '.join(fixed.values())}" if coding == "treatment" else ""
         for step in steps:
             fixed_levels = fixed if coding == "treatment" else {}
-            yield f"{factor}: {step.words}{at}", _weights(cross, {factor: step}, fixed_levels)
+            yield f"{factor}: {step.words}{at}", _weigh_cells(cross, {factor: step}, fixed_levels)
 
 
 def _simple_effects(cross: Crossing, coding: str) -> dict[str, Weights]:
     first_factor, second_factor = cross.factors
     return {
-        f"{level}: {step.words}": _weights(cross, {second_factor: step}, {first_factor: level})
-        for step in _steps(cross, coding)[second_factor]
+        f"{level}: {step.words}": _weigh_cells(cross, {second_factor: step}, {first_factor: level})
+        for step in _list_steps(cross, coding)[second_factor]
         for level in cross.factors[first_factor]
     }
 
 
-def _interactions(cross: Crossing, coding: str) -> dict[str, Weights]:
-    steps = _steps(cross, coding)
+def _weigh_interactions(cross: Crossing, coding: str) -> dict[str, Weights]:
+    steps = _list_steps(cross, coding)
     weights_by_label: dict[str, Weights] = {}
     for number in range(2, len(cross.factors) + 1):
         for factors in combinations(cross.factors, number):
             for chosen in product(*(steps[factor] for factor in factors)):
                 label = f"Interaction: {_difference_label(chosen)}"
-                weights_by_label[label] = _weights(
+                weights_by_label[label] = _weigh_cells(
                     cross, {step.factor: step for step in chosen}, {}
                 )
     return weights_by_label
@@ -127,8 +127,8 @@ def _difference_label(steps: tuple[_Step, ...]) -> str:
     first, *later_steps = steps
     if not later_steps:
         return first.words
-    inner = _difference_label(tuple(later_steps))
-    return f"({first.first}: {inner}) - ({first.second}: {inner})"
+    inner_label = _difference_label(tuple(later_steps))
+    return f"({first.first}: {inner_label}) - ({first.second}: {inner_label})"
 
 
 def label_in_words(label: str) -> str:
@@ -145,7 +145,7 @@ def label_in_words(label: str) -> str:
     return f"{prefix}{body.replace(' - ', ' minus ')}{''.join(reversed(steps))}"
 
 
-def _weights(
+def _weigh_cells(
     cross: Crossing, steps: Mapping[str, _Step], fixed_levels: Mapping[str, str]
 ) -> dict[str, float]:
     """Return the cells' weights: steps of some factors, fixed levels of others, means of the rest.
@@ -228,7 +228,7 @@ def _independent_columns(columns: pd.DataFrame) -> pd.DataFrame:
     independent: list[str] = []
     with_one = np.ones((len(columns), 1))
     for name in columns:
-        tried = np.column_stack([with_one, columns[[*independent, name]].to_numpy()])
-        if np.linalg.matrix_rank(tried) == tried.shape[1]:
+        tried_columns = np.column_stack([with_one, columns[[*independent, name]].to_numpy()])
+        if np.linalg.matrix_rank(tried_columns) == tried_columns.shape[1]:
             independent.append(str(name))
     return columns[independent]

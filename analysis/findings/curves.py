@@ -73,13 +73,13 @@ def _draw(axes: Axes, condition: str, places: pd.DataFrame) -> None:
     axes.plot(
         at, places["other_nats"], "D--", color=_OTHER, markersize=2.6, linewidth=1, label="other"
     )
-    axes.set_xticks(at, [_short(label) for label in places["label"]], rotation=40, ha="right",
+    axes.set_xticks(at, [_shorten(label) for label in places["label"]], rotation=40, ha="right",
                     rotation_mode="anchor")  # fmt: skip
     axes.set_title(f"{condition} (n = {places['n_items'].iloc[0]})", loc="left")
     hide_unlabelled_axes(axes)
 
 
-def _short(label: str) -> str:
+def _shorten(label: str) -> str:
     label = label.removeprefix("e.g. ")
     return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 1]}\u2026"
 
@@ -119,22 +119,22 @@ def regions(tokens: Sequence[str], frame: str) -> list[Region]:
     divided: list[Region] = []
     at = 0
     while at < len(tokens):
-        name, length = _slot_at(tokens[at:], unused_slots)
+        name, length = _find_slot(tokens[at:], unused_slots)
         unused_slots.pop(name, None)
         divided.append(Region(name, " ".join(tokens[at : at + length]), at, at + length))
         at += length
     return divided
 
 
-def _slot_at(tokens: Sequence[str], unused_slots: Mapping[str, Sequence[str]]) -> tuple[str, int]:
+def _find_slot(tokens: Sequence[str], unused_slots: Mapping[str, Sequence[str]]) -> tuple[str, int]:
     for name, lemma in unused_slots.items():
-        fits = all(map(_same_stem, tokens, lemma)) and len(lemma) <= len(tokens)
+        fits = all(map(_have_same_stem, tokens, lemma)) and len(lemma) <= len(tokens)
         if fits:
             return name, len(lemma)
     return "", 1
 
 
-def _same_stem(word: str, lemma: str) -> bool:
+def _have_same_stem(word: str, lemma: str) -> bool:
     # The forms of the verb "to be" share no initial letters.
     being = {"is", "are", "be", "been"}
     return word == lemma or word[:_STEM] == lemma[:_STEM] or {word, lemma} <= being
@@ -162,9 +162,13 @@ def curves(
     """
     ids = set(items["item_id"] if item_ids is None else item_ids)
     chosen = items[items["item_id"].isin(ids)]
-    tokens = _tokens(scores, ids)
+    tokens = _read_token_logprobs(scores, ids)
     render_text = render(scores.facts.rendering)
-    rows = [row for item in chosen.to_dict("records") for row in _rows(item, tokens, render_text)]
+    rows = [
+        row
+        for item in chosen.to_dict("records")
+        for row in _make_position_rows(item, tokens, render_text)
+    ]
     if not rows:
         raise AnalysisError(
             "the run has no such item to draw: "
@@ -175,14 +179,14 @@ def curves(
     return _average_items(pd.DataFrame(rows)).assign(model=scores.facts.model)
 
 
-def _tokens(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]:
+def _read_token_logprobs(scores: Scores, ids: set[str]) -> dict[tuple[str, str], list[float]]:
     columns = ["item_id", "variant", "token_logprobs_nats"]
     table = pq.read_table(scores.path, columns=columns, filters=[("item_id", "in", ids)])
     names = zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True)
     return dict(zip(names, table["token_logprobs_nats"].to_pylist(), strict=True))
 
 
-def _rows(
+def _make_position_rows(
     item: Mapping[Hashable, str],
     tokens: Mapping[tuple[str, str], list[float]],
     render_text: Callable[[str], str],
@@ -254,16 +258,18 @@ def _run(inputs: FindingInputs) -> Findings:
     options, frames = inputs.options, []
     for model_scores in inputs.as_read:
         for item in options.curve_items:
-            alone = curves(model_scores, inputs.data.items, [item])
-            frames.append(alone.assign(condition=f"{alone['condition'].iloc[0]}, {item}"))
+            item_curves = curves(model_scores, inputs.data.items, [item])
+            frames.append(
+                item_curves.assign(condition=f"{item_curves['condition'].iloc[0]}, {item}")
+            )
         if not options.curve_items:
             frames.append(curves(model_scores, inputs.data.items, inputs.data.judgments["item_id"]))
     rows = pd.concat(frames)
     titles = titles_of(inputs.run.study)
-    return Findings(statistics={"curves": rows}, drawings=tuple(_drawings(rows, titles)))
+    return Findings(statistics={"curves": rows}, drawings=tuple(_make_drawings(rows, titles)))
 
 
-def _drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
+def _make_drawings(curve_rows: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Drawing]:
     """Yield a figure for each construction and model."""
     has_several_models = curve_rows["model"].nunique() > 1
     for (model, construction), rows in curve_rows.groupby(["model", "construction"], sort=False):

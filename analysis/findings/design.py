@@ -42,8 +42,8 @@ class Crossing:
     @property
     def empty(self) -> list[tuple[str, ...]]:
         """The combinations of levels without answers."""
-        filled = set(self.cells.values())
-        return [levels for levels in product(*self.factors.values()) if levels not in filled]
+        filled_cells = set(self.cells.values())
+        return [levels for levels in product(*self.factors.values()) if levels not in filled_cells]
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
         """Return each cell's name when these factors alone count, and the crossing of them."""
@@ -206,7 +206,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
         place=cells["condition"].map(order.index), other=cells["version"] != "good"
     )
     cells = cells.sort_values(["place", "other"])
-    levels = _levels(items)
+    levels = _find_levels(items)
     names = (["version"] if cells["version"].nunique() > 1 else []) + list(levels)
     of_cell = {
         row["cell"]: (
@@ -227,7 +227,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
     )
 
 
-def _levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
+def _find_levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return each condition's level, by factor: as a plan finds them (``condition_factors``)."""
     targets = items[items["kind"].astype(str) == Kind.TARGET]
     items = items if targets.empty else targets
@@ -244,7 +244,7 @@ def missing_judgments(inputs: FindingInputs) -> Iterator[str]:
     present = set(answers["construction"].astype(str))
     without = [title for name, title in titles.items() if name not in present]
     if without and len(without) < len(titles):
-        yield f"No judgments are left on {_in_short(without)}."
+        yield f"No judgments are left on {_shorten(without)}."
     yield from _missing_conditions(inputs, titles)
     yield from _missing_levels(inputs, titles)
 
@@ -262,7 +262,7 @@ def _missing_conditions(inputs: FindingInputs, titles: Mapping[str, str]) -> Ite
             if (str(name), construction) not in have
         ]
         if absent and str(name) in judged_constructions:
-            yield f"{titles.get(str(name), name)}: no judgments are left in {_in_short(absent)}."
+            yield f"{titles.get(str(name), name)}: no judgments are left in {_shorten(absent)}."
 
 
 def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterator[str]:
@@ -273,17 +273,17 @@ def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterato
     for name, levels in between.items():
         absent = [level for level in declared[name] if level not in set(levels)]
         if absent:
-            yield f"No participants are left with {name} = {_in_short(absent)}."
+            yield f"No participants are left with {name} = {_shorten(absent)}."
     present = {str(level) for levels in between.values() for level in levels.unique()}
     for name, _, cross in crossed_designs(inputs) if between else ():
         empty = [", ".join(levels) for levels in cross.empty if present & set(levels)]
         if empty:
             yield (
-                f"{titles.get(name, name)}: no judgments are left in {_in_short(empty)}; "
+                f"{titles.get(name, name)}: no judgments are left in {_shorten(empty)}; "
                 "contrasts that need these cells are left out."
             )
 
 
-def _in_short(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     n_more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")

@@ -66,7 +66,7 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
         # The third unit is a column of the researcher's, whose name R may not take.
         units = dict(zip(map(str, fit.units), ("participant", "frame", "repeated"), strict=False))
         columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
-        library, call = _program(fit.model)
+        library, call = _name_fitting_library(fit.model)
         random = _random_in_r(fit.model, columns, units)
         script = _IN_R.format(
             name=stem,
@@ -85,7 +85,7 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
     return paths
 
 
-def _program(model: CrossedModel | LinearMixedModel) -> tuple[str, str]:
+def _name_fitting_library(model: CrossedModel | LinearMixedModel) -> tuple[str, str]:
     """Return the library that fits such a model, and its call."""
     if isinstance(model, LinearMixedModel):
         return "lme4", _LMER

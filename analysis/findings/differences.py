@@ -40,7 +40,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     by_construction = people_against_models(people, decisions, ["construction"], margin)
     by_condition = people_against_models(people, decisions, ["construction", "condition"], margin)
     by_condition = by_condition[by_condition["construction"] != ""]
-    models = models_against_models(_with_frames(decisions, people), "construction", margin)
+    models = models_against_models(_add_frames(decisions, people), "construction", margin)
     tables = [
         _people_table(by_construction, margin, context),
         _conditions_table(by_condition, margin, context),
@@ -65,7 +65,7 @@ def split_tied_models(
     }, tied
 
 
-def _with_frames(
+def _add_frames(
     decisions: Mapping[str, pd.DataFrame], people: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """Add the frame of each item to decisions, if judgments have frames."""
@@ -93,12 +93,12 @@ def _people_table(differences: pd.DataFrame, margin: float, context: Context) ->
         "People's accuracy minus each model's, on the same items.",
         frame,
         _people_columns(),
-        (*_notes(margin), "Holm, FDR: adjusted for the constructions of one model."),
+        (*_make_notes(margin), "Holm, FDR: adjusted for the constructions of one model."),
         Section.ACCURACY,
     )
 
 
-def _equivalence(margin: float) -> str:
+def _explain_equivalence(margin: float) -> str:
     return (
         "Equivalence: two one-sided tests. A p below .05 says that the difference is smaller than "
         f"the margin, {margin:g} or, if that is less, the better judge's error rate (at least "
@@ -116,7 +116,7 @@ def _conditions_table(differences: pd.DataFrame, margin: float, context: Context
         "People's accuracy minus each model's, on the same items of each condition.",
         frame,
         _people_columns(),
-        (*_notes(margin), "Holm, FDR: adjusted for the conditions of one model."),
+        (*_make_notes(margin), "Holm, FDR: adjusted for the conditions of one model."),
         Section.SUPPLEMENT,
     )
 
@@ -132,11 +132,11 @@ def _people_columns() -> tuple[Column, ...]:
     )
 
 
-def _notes(margin: float) -> tuple[str, ...]:
+def _make_notes(margin: float) -> tuple[str, ...]:
     return (
         "Intervals: 95%, paired over items, participants and frames clustered; p by the same "
         "intervals. Items are weighted by their number of judgments, for people and for models.",
-        _equivalence(margin),
+        _explain_equivalence(margin),
     )
 
 
@@ -162,7 +162,7 @@ def _models_table(differences: pd.DataFrame, margin: float, context: Context) ->
         (
             "Intervals: 95%, paired over items, frames clustered. p: the level at which the "
             "interval touches 0; Holm, FDR: adjusted for the constructions of one pair.",
-            _equivalence(margin),
+            _explain_equivalence(margin),
             *([_FEW] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
         ),
         Section.SUPPLEMENT,

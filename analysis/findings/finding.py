@@ -231,14 +231,14 @@ class FindingInputs:
     @cached_property
     def by_construction(self) -> pd.DataFrame:
         """Accuracies of each construction in long form (see ``analysis.statistics.accuracy``)."""
-        return self._accuracies(CONSTRUCTION)
+        return self._compute_accuracies(CONSTRUCTION)
 
     @cached_property
     def by_condition(self) -> pd.DataFrame:
         """Accuracies of each condition of each construction, in the same form."""
-        return self._accuracies(CONDITION)
+        return self._compute_accuracies(CONDITION)
 
-    def _accuracies(self, by: tuple[str, ...]) -> pd.DataFrame:
+    def _compute_accuracies(self, by: tuple[str, ...]) -> pd.DataFrame:
         rng = numpy_generator(self.options.seed, "bootstrap", *by)
         resamples = self.options.resamples
         return accuracies(self.data.judgments, self.data.decisions, by, rng, resamples)

@@ -31,7 +31,7 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
         flow: The numbers at each step.
         simulated: Whether the figure must state that participants were simulated.
     """
-    steps = _steps(flow)
+    steps = _describe_steps(flow)
     with mpl.rc_context(STYLE):
         figure = new_figure(COLUMN_INCHES, _STEP_INCHES * len(steps) + 0.25)
         axes = figure.add_subplot()
@@ -40,18 +40,18 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
         axes.set_ylim(len(steps) - 0.5, -0.5)
         for place, (text, lost) in enumerate(steps):
             last = place == len(steps) - 1
-            _box(axes, 0.3, place, text, PEOPLE if last else TEXT)
+            _draw_box(axes, 0.3, place, text, PEOPLE if last else TEXT)
             if not last:
-                _arrow(axes, (0.3, place + 0.27), (0.3, place + 0.73))
+                _draw_arrow(axes, (0.3, place + 0.27), (0.3, place + 0.73))
             if lost:
-                _arrow(axes, (0.3, place + 0.5), (0.6, place + 0.5))
-                _box(axes, 0.79, place + 0.5, lost, TEXT)
+                _draw_arrow(axes, (0.3, place + 0.5), (0.6, place + 0.5))
+                _draw_box(axes, 0.79, place + 0.5, lost, TEXT)
         if simulated:
             warn_of_programs(axes)
     return figure
 
 
-def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
+def _describe_steps(flow: Flow) -> Sequence[tuple[str, str]]:
     """Return the text of each box, and the text of its drop-outs (empty if none)."""
     excluded = "\n".join(
         f"{count} excluded for\n{reason(rule)}" for rule, count in flow.excluded.items()
@@ -62,23 +62,29 @@ def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
     without_verdict = flow.finished - flow.kept - sum(flow.excluded.values())
     waiting = f"{without_verdict} without a verdict" if without_verdict > 0 else ""
     return (
-        (f"{flow.recruited} recruited", _lost(flow.recruited - flow.consented, "did not consent")),
-        (f"{flow.consented} consented", _lost(flow.consented - flow.finished, "did not finish")),
+        (
+            f"{flow.recruited} recruited",
+            _describe_dropouts(flow.recruited - flow.consented, "did not consent"),
+        ),
+        (
+            f"{flow.consented} consented",
+            _describe_dropouts(flow.consented - flow.finished, "did not finish"),
+        ),
         (f"{flow.finished} finished", "\n".join(filter(None, (excluded, waiting)))),
         (f"{flow.kept} kept", ""),
     )
 
 
-def _lost(number: int, reason: str) -> str:
+def _describe_dropouts(number: int, reason: str) -> str:
     return f"{number} {reason}" if number else ""
 
 
-def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+def _draw_box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     frame = {"boxstyle": "round,pad=0.6", "facecolor": "white", "edgecolor": colour}
     axes.text(x, y, text, ha="center", va="center", color=colour, bbox=frame | {"linewidth": 0.8})
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _draw_arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     line = {"arrowstyle": "-|>", "linewidth": 0.7, "color": TEXT, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", end, start, arrowprops=line)
 

@@ -52,14 +52,14 @@ def human_model_agreement(data: Joined, context: Context) -> Findings:
     }
     parts = [
         *(
-            (_correlations(data, matched, context), _calibrations(data, matched, context))
+            (_find_correlations(data, matched, context), _find_calibrations(data, matched, context))
             if matched
-            else (_reliability(data, context),)
+            else (_find_reliability(data, context),)
         ),
-        _consistency(data, context),
-        _attraction(data, context),
+        _find_error_consistency(data, context),
+        _find_attraction(data, context),
     ]
-    statistics = {"items": _wide(preferred, matched)}
+    statistics = {"items": _make_wide_table(preferred, matched)}
     for part in parts:
         statistics |= part.statistics
     return Findings(
@@ -69,12 +69,12 @@ def human_model_agreement(data: Joined, context: Context) -> Findings:
     )
 
 
-def _reliability(data: Joined, context: Context) -> Findings:
+def _find_reliability(data: Joined, context: Context) -> Findings:
     """Return how well participants predict participants, for reports without models."""
     splits = min(_MOST_SPLITS, context.resamples)
     ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
-    alone = leave_one_out(data.judgments, {})
-    frame = ceiling.assign(label="People", seat=alone["pearson"].to_numpy())
+    single_reliability = leave_one_out(data.judgments, {})
+    frame = ceiling.assign(label="People", seat=single_reliability["pearson"].to_numpy())
     table = context.table(
         "reliability",
         "Reliability",
@@ -89,10 +89,10 @@ def _reliability(data: Joined, context: Context) -> Findings:
         ),
         (_ceiling_note(ceiling, splits), f"{_SEAT}."),
     )
-    return Findings((table,), {"ceiling": ceiling, "leave_one_out": alone})
+    return Findings((table,), {"ceiling": ceiling, "leave_one_out": single_reliability})
 
 
-def _wide(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _make_wide_table(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     items = preferred
     for model, frame in matched.items():
         column = f"{model}_difference_nats"
@@ -103,7 +103,7 @@ def _wide(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.Da
     return items
 
 
-def _correlations(
+def _find_correlations(
     data: Joined,
     matched: Mapping[str, pd.DataFrame],
     context: Context,
@@ -114,14 +114,14 @@ def _correlations(
     )
     splits = min(_MOST_SPLITS, context.resamples)
     ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
-    alone = leave_one_out(data.judgments, data.decisions)
+    single_correlations = leave_one_out(data.judgments, data.decisions)
     statistics = {
         "correlations": rows,
         "ceiling": ceiling,
-        "leave_one_out": alone,
+        "leave_one_out": single_correlations,
     }
     tables = (
-        _correlation_table(rows, ceiling, alone, splits, context),
+        _correlation_table(rows, ceiling, single_correlations, splits, context),
         _correlations_by_construction(rows, context),
     )
     return Findings(tables, statistics)
@@ -206,7 +206,9 @@ def _correlations_by_construction(rows: pd.DataFrame, context: Context) -> Table
     )
 
 
-def _calibrations(data: Joined, matched: Mapping[str, pd.DataFrame], context: Context) -> Findings:
+def _find_calibrations(
+    data: Joined, matched: Mapping[str, pd.DataFrame], context: Context
+) -> Findings:
     fitted = {model: calibration(frame, data.judgments) for model, frame in matched.items()}
     curves = [
         calibration_curve(frame, data.judgments, fitted[model]).assign(judge=model)
@@ -249,7 +251,7 @@ def _calibration_drawing(curve: pd.DataFrame, context: Context) -> Drawing:
     )
 
 
-def _consistency(data: Joined, context: Context) -> Findings:
+def _find_error_consistency(data: Joined, context: Context) -> Findings:
     if data.judgments["participant"].isna().all():
         return Findings()
     rng = numpy_generator(context.seed, "consistency")
@@ -278,7 +280,7 @@ def _consistency(data: Joined, context: Context) -> Findings:
     return Findings((table,), {"error_consistency": rows})
 
 
-def _attraction(data: Joined, context: Context) -> Findings:
+def _find_attraction(data: Joined, context: Context) -> Findings:
     is_judged = data.items["item_id"].isin(data.judgments["item_id"].unique())
     configured = configurations(data.items[is_judged])
     if configured.empty:

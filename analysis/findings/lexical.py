@@ -94,10 +94,10 @@ class _Named:
         """Add the next item's text, ``name=value`` pairs joined by spaces."""
         if (place := self._known.get(text)) is None:
             place = self._known[text] = len(self._named)
-            self._named.append([self._number(*pair.partition("=")) for pair in text.split()])
+            self._named.append([self._number_choice(*pair.partition("=")) for pair in text.split()])
         self._of_item.append(place)
 
-    def _number(self, name: str, _: str, value: str) -> int:
+    def _number_choice(self, name: str, _: str, value: str) -> int:
         choice = f"{self._kind} {name}", value.replace("_", " ")
         return self._numbers.setdefault(choice, len(self._numbers))
 
@@ -171,25 +171,25 @@ def lexical_findings(
     notes = [f"Intervals: 95%, two-way clustered.{of_models}"]
     if corpus is not None:
         is_feature = frame["group"].str.startswith(f"{FEATURE} ")
-        frequency = frame["label"].map(lambda words: _frequency(words, corpus))
+        frequency = frame["label"].map(lambda words: _compute_log_frequency(words, corpus))
         frame["frequency"] = frequency.mask(is_feature)
         notes.append(_frequency_note(corpus))
         notes += _rank_correlations(frame, ["people", *data.decisions])
     frame = frame.drop(columns="pair")
-    return Findings(tuple(_tables(frame, list(data.decisions), notes, context)))
+    return Findings(tuple(_make_tables(frame, list(data.decisions), notes, context)))
 
 
 def _scored_items(study: Study, data: Joined) -> list[Item]:
     """Return the study's items if they include the run's and a model scored more, or the run's."""
-    most = max((len(frame) for frame in data.decisions.values()), default=0)
-    if most > len(data.items) and study.grammar_path.is_file():
+    n_most = max((len(frame) for frame in data.decisions.values()), default=0)
+    if n_most > len(data.items) and study.grammar_path.is_file():
         generated = list(load_items(study))
         if set(data.items["item_id"]) <= {item.item_id for item in generated}:
             return generated
     return list(make_items(data.items))
 
 
-def _tables(
+def _make_tables(
     frame: pd.DataFrame, models: Sequence[str], notes: Sequence[str], context: Context
 ) -> Iterator[Table]:
     columns = [
@@ -242,10 +242,10 @@ def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
-    scored = ~np.isnan(is_right)
-    pair, n = chosen.pair[scored], len(chosen.pairs)
+    is_scored = ~np.isnan(is_right)
+    pair, n = chosen.pair[is_scored], len(chosen.pairs)
     counts = np.bincount(pair, minlength=n)
-    correct = np.bincount(pair, is_right[scored], n)
+    correct = np.bincount(pair, is_right[is_scored], n)
     met = np.flatnonzero(counts)
     columns = {model: correct[met] / counts[met], f"{model}_items": counts[met]}
     return pd.DataFrame(columns, index=met)
@@ -259,7 +259,7 @@ def _order_by_difficulty(frame: pd.DataFrame) -> pd.DataFrame:
     return ordered.drop(columns="place")
 
 
-def _frequency(value: str, corpus: Mapping[str, int]) -> float:
+def _compute_log_frequency(value: str, corpus: Mapping[str, int]) -> float:
     """Return log10 of the rarest word's add-one frequency per million (never minus infinity).
 
     For the two versions' words, the expected version's word is used.

@@ -296,7 +296,7 @@ class ReadingTimes(Measure):
         self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
     ) -> Findings:
         """Return the tables of times and of effects, and the left-out times."""
-        means = _in_order_of_items(cells, inputs)
+        means = _sort_by_item_order(cells, inputs)
         tables, statistics = [self._means_table(means, inputs)], {"reading_times": means}
         if len(effects):
             tables.append(self._effects_table(effects, inputs))
@@ -309,7 +309,7 @@ class ReadingTimes(Measure):
     ) -> Figure:
         """Return the figure of times by region."""
         titles = titles_of(inputs.context.study)
-        means = _in_order_of_items(cells, inputs).groupby("construction", sort=False)
+        means = _sort_by_item_order(cells, inputs).groupby("construction", sort=False)
         panels = {titles.get(str(name), str(name)): rows for name, rows in means}
         return regions_figure(panels, simulated=inputs.context.origin.simulated)
 
@@ -355,7 +355,7 @@ def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 
-def _in_order_of_items(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
+def _sort_by_item_order(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows of a region in the order of the items' conditions."""
     order = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     place = means["cell"].map(

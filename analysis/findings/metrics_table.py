@@ -46,7 +46,9 @@ def metrics_findings(
     columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
     for model_scores in scores:
         model = model_scores.facts.model
-        by_metric = _by_metric(read_tokens(model_scores, shares.index), of_unigram, metrics, shares)
+        by_metric = _compute_each_metric(
+            read_tokens(model_scores, shares.index), of_unigram, metrics, shares
+        )
         frame = frame.join(by_metric.add_prefix(f"{model}_"))
         columns += [
             Column(f"{model}_accuracy", "accuracy", spanner=model),
@@ -59,13 +61,13 @@ def metrics_findings(
         "Accuracy of the models on the judged items by each metric.",
         frame,
         columns,
-        _notes(unigram),
+        _make_notes(unigram),
         Section.METRICS,
     )
     return Findings((table,))
 
 
-def _notes(unigram: Scores | None) -> list[str]:
+def _make_notes(unigram: Scores | None) -> list[str]:
     notes = [
         '"As sum" is the share of items with the same decision as by the sum; "rho" is Spearman\'s '
         "correlation, over items, of the difference between the versions with the share of people "
@@ -80,12 +82,12 @@ def _notes(unigram: Scores | None) -> list[str]:
     return notes
 
 
-def _by_metric(
+def _compute_each_metric(
     tokens: Tokens, unigram: Tokens | None, metrics: Sequence[str], shares: "pd.Series[float]"
 ) -> pd.DataFrame:
     people = shares.reindex(tokens.rows["item_id"].iloc[0::2]).to_numpy()
     differences = {
-        metric: _difference(compute_metric(tokens, metric, unigram)) for metric in metrics
+        metric: _subtract_versions(compute_metric(tokens, metric, unigram)) for metric in metrics
     }
     by_sum = differences[FULL] > 0
     rows: list[Mapping[str, float]] = []
@@ -101,7 +103,7 @@ def _by_metric(
     return pd.DataFrame(rows)
 
 
-def _difference(values: Floats) -> Floats:
+def _subtract_versions(values: Floats) -> Floats:
     """Return each item's value of the good version minus that of the other."""
     good, bad = values.reshape(-1, 2).T
     # Two impossible versions (-inf each) count as a tie.

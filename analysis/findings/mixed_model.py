@@ -49,10 +49,10 @@ def mixed_findings(
     """
     judgments, (decisions, tied) = data.judgments, split_tied_models(data.decisions)
     if judgments["participant"].isna().all():
-        return _not_fitted("the participants are unknown")
+        return _leave_model_out("the participants are unknown")
     n_choices = len(judgments) + sum(map(len, decisions.values()))
     if formula is None and n_choices > MOST_ROWS:
-        return _not_fitted(
+        return _leave_model_out(
             f"fitting {n_choices:,} choices of people and models would take hours; above "
             f"{MOST_ROWS:,} the model is fitted only with --formula"
         )
@@ -61,11 +61,13 @@ def mixed_findings(
         decisions, tied = {}, []
     rows = choice_rows(judgments, decisions, columns)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
-        return _not_fitted(
+        return _leave_model_out(
             f"fewer than {FEWEST_CLUSTERS} participants or items are too few to estimate variances"
         )
     if formula is None and _choices_never_vary(judgments):
-        return _not_fitted("within every construction, people's choices are all right or all wrong")
+        return _leave_model_out(
+            "within every construction, people's choices are all right or all wrong"
+        )
     model = fit(rows, formula)
     tables, statistics = (
         [_mixed_table(model, context)],
@@ -75,9 +77,9 @@ def mixed_findings(
         },
     )
     if decisions:
-        compared = compare_on_one_scale(model, rows)
-        tables.append(_one_scale_table(compared, context))
-        statistics["mixed_model_one_scale"] = compared
+        comparisons = compare_on_one_scale(model, rows)
+        tables.append(_one_scale_table(comparisons, context))
+        statistics["mixed_model_one_scale"] = comparisons
     return Findings(
         tuple(tables),
         statistics,
@@ -98,7 +100,7 @@ def _choices_never_vary(judgments: pd.DataFrame) -> bool:
     return bool(share.isin([0.0, 1.0]).all())
 
 
-def _not_fitted(reason: str) -> Findings:
+def _leave_model_out(reason: str) -> Findings:
     return Findings(left_out=(f"The mixed model was left out: {reason}.",))
 
 
@@ -139,7 +141,7 @@ _TERM_OF_A_JUDGE = " A judge's term compares a model with a typical participant.
 
 
 def _make_notes(model: MixedModel, titles: Mapping[str, str], *, has_models: bool) -> list[str]:
-    spreads = ", ".join(map(_spread, model.random.to_dict("records")))
+    spreads = ", ".join(map(_describe_spread, model.random.to_dict("records")))
     notes = [
         f"{model.n_rows:,} choices. Standard deviations in logits: {spreads}. "
         f"{'' if not has_models else _EFFECTS_OF_JUDGES}Laplace's approximation; intervals and p: "
@@ -161,7 +163,7 @@ def _make_notes(model: MixedModel, titles: Mapping[str, str], *, has_models: boo
     return notes
 
 
-def _spread(row: Mapping[Any, Any]) -> str:
+def _describe_spread(row: Mapping[Any, Any]) -> str:
     of = row["effect"].replace("_id", "").replace(":", " by ")
     together = "" if isnan(row["correlation"]) else f" (correlation {row['correlation']:.2f})"
     return f"{of} {row['sd']:.2f}{together}"
@@ -244,15 +246,17 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
         rows: The fitted choices.
         model: The fitted model.
     """
-    varying = model.varying
-    columns = _own_columns(varying)
+    random_effects = model.varying
+    columns = _name_effect_columns(random_effects)
     table = rows[[column for column in rows if column in _COLUMNS or str(column) in model.formula]]
-    table = table.assign(**{name: varying.values[:, place] for place, name in columns.items()})
+    table = table.assign(
+        **{name: random_effects.values[:, place] for place, name in columns.items()}
+    )
     table.to_csv(folder / CHOICES, index=False)
     formula = " +\n    ".join(
         [
             f"chose_good ~ {_list_fixed_effects(model, rows)}",
-            *_format_random_effects(varying, columns),
+            *_format_random_effects(random_effects, columns),
         ]
     )
     read = "\n".join(_read(rows))
@@ -274,7 +278,7 @@ def _list_fixed_effects(model: MixedModel, rows: pd.DataFrame) -> str:
     return " + ".join(terms) or "1"
 
 
-def _own_columns(varying: Effects) -> dict[int, str]:
+def _name_effect_columns(varying: Effects) -> dict[int, str]:
     """Return the names of the columns with the effects' values, by the index of the effect."""
     names: dict[int, str] = {}
     for place, name in enumerate(varying.names):

@@ -65,12 +65,12 @@ def universes(study: Study) -> list[Universe]:
     if rules:
         settings.append(Universe("nobody excluded", ()))
     for place, rule in enumerate(rules):
-        for changed, name in _settings(rule):
+        for changed, name in _vary_settings(rule):
             settings.append(Universe(name, (*rules[:place], changed, *rules[place + 1 :])))
     return settings
 
 
-def _settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
+def _vary_settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
     for key, value in (rule.model_extra or {}).items():
         for changed_value in _changed_values(value):
             changed = Rule.model_validate({**rule.model_dump(), key: changed_value})
@@ -110,14 +110,17 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     if len(chosen) == 1:
         return Findings()
     if len(run.responses) > MOST_RESPONSES:
-        return Findings(left_out=(_too_many(len(run.responses)),))
+        return Findings(left_out=(_say_too_many(len(run.responses)),))
     sessions, by_kept = _sessions_as_judged(run), dict[frozenset[str], pd.DataFrame]()
     # Join once: each universe keeps a subset of these rows.
-    everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
+    everyone = judgments(replace(run, verdicts=_judge_sessions(sessions, ())))
     on_seen = select_items(data.decisions, run.responses["item_id"])
-    frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
+    frame, columns = (
+        _make_labels(context.study, list(data.decisions)),
+        [Column("label", "", "text")],
+    )
     for universe in chosen:
-        verdicts = _verdicts(sessions, universe.rules)
+        verdicts = _judge_sessions(sessions, universe.rules)
         kept_people, key = frozenset(verdicts.loc[verdicts["kept"], "participant"]), universe.name
         n_kept = len(kept_people)
         if not kept_people:
@@ -141,7 +144,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     return Findings((_make_table(frame, columns, context),))
 
 
-def _too_many(n_responses: int) -> str:
+def _say_too_many(n_responses: int) -> str:
     return (
         f"The table of other thresholds was left out: the rules are applied to one participant "
         f"at a time, which is too slow for {n_responses:,} responses (at most {MOST_RESPONSES:,})."
@@ -164,7 +167,7 @@ def _make_table(frame: pd.DataFrame, columns: Sequence[Column], context: Context
     )
 
 
-def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
+def _make_labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
     rows = [("", "All judgments", "all")]
     rows += [
         (construction.group, construction.title, f"construction {construction.name}")
@@ -186,7 +189,7 @@ def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
     )
     answers_by_person: dict[str, list[Judgment]] = {}
     for row in rows.to_dict("records"):
-        answers_by_person.setdefault(row["participant"], []).append(_judgment(row, own_names))
+        answers_by_person.setdefault(row["participant"], []).append(_make_judgment(row, own_names))
     n_shown, answers = (
         run.trials["participant"].value_counts(),
         _read_questionnaire(run, answers_by_person),
@@ -219,7 +222,7 @@ def _read_questionnaire(run: ExportedRun, people: Iterable[str]) -> dict[str, di
     }
 
 
-def _judgment(row: dict[Hashable, Any], own_names: Sequence[str]) -> Judgment:
+def _make_judgment(row: dict[Hashable, Any], own_names: Sequence[str]) -> Judgment:
     return Judgment(
         position=row["position"],
         item_id=row["item_id"],
@@ -233,7 +236,7 @@ def _judgment(row: dict[Hashable, Any], own_names: Sequence[str]) -> Judgment:
     )
 
 
-def _verdicts(sessions: dict[str, Answered], rules: Sequence[Rule]) -> pd.DataFrame:
+def _judge_sessions(sessions: dict[str, Answered], rules: Sequence[Rule]) -> pd.DataFrame:
     verdicts = {person: verdict(rules, session) for person, session in sessions.items()}
     return pd.DataFrame(
         {

@@ -53,17 +53,17 @@ def _run(inputs: FindingInputs, of: str) -> Findings:
     return Findings((table,), {"other_kinds": counts})
 
 
-def _choices(answers: pd.DataFrame) -> pd.DataFrame:
+def _summarise_choices(answers: pd.DataFrame) -> pd.DataFrame:
     return people_accuracy(answers, _KIND)
 
 
-def _ratings(answers: pd.DataFrame) -> pd.DataFrame:
+def _summarise_ratings(answers: pd.DataFrame) -> pd.DataFrame:
     means = cell_means(answers, "rating", _KIND)
     items = answers.groupby(_KIND, sort=False, observed=True)["item_id"].nunique().to_numpy()
     return means.assign(n_items=items).rename(columns={"n_observations": "n_judgments"})
 
 
-def _yes(answers: pd.DataFrame) -> pd.DataFrame:
+def _summarise_yes_answers(answers: pd.DataFrame) -> pd.DataFrame:
     rates = yes_rates(add_expected_answers(answers), [*_KIND, "expected"])
     return rates.rename(columns={"n_answers": "n_judgments"})
 
@@ -78,9 +78,9 @@ class _Task:
 
 
 _TASKS = {
-    "choice": _Task("Accuracy", "Accuracy", "accuracy", Section.PEOPLE, _choices),
-    "rating": _Task("Mean rating", "Mean", "mean", Section.RATINGS, _ratings),
-    "yes_no": _Task("Share of yes", "Yes", "yes", Section.ANSWERS, _yes),
+    "choice": _Task("Accuracy", "Accuracy", "accuracy", Section.PEOPLE, _summarise_choices),
+    "rating": _Task("Mean rating", "Mean", "mean", Section.RATINGS, _summarise_ratings),
+    "yes_no": _Task("Share of yes", "Yes", "yes", Section.ANSWERS, _summarise_yes_answers),
 }
 OTHER_KINDS, OTHER_RATED, OTHER_YES_NO = (
     Finding(f"other_kinds_{of}", task.section, partial(_run, of=of)) for of, task in _TASKS.items()

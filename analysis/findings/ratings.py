@@ -236,7 +236,7 @@ def _run_models(inputs: FindingInputs) -> Findings:
         (model, "morcela"): values
         for model in dict.fromkeys(model for model, _ in measures)
         if (model, "slor") in measures
-        for values in [_morcela(targets, measures, model, inputs.context)]
+        for values in [_predict_with_morcela(targets, measures, model, inputs.context)]
     }
     overall = _correlate_with_measures(targets, measures | fitted, inputs.context)
     tables, statistics = [_overall_table(overall, inputs.context)], {"ratings_and_models": overall}
@@ -262,14 +262,14 @@ def _item_measures(
             )
 
 
-def _morcela(
+def _predict_with_morcela(
     targets: pd.DataFrame,
     measures: Mapping[tuple[str, str], "pd.Series[float]"],
     model: str,
     context: Context,
 ) -> "pd.Series[float]":
     """Return MORCELA's predictions of mean z by item, each fitted on other frames."""
-    people = _means(targets).rename("people")
+    people = _compute_item_means(targets).rename("people")
     model_measures = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
     rows = pd.concat([people, *model_measures], axis=1, join="inner").dropna()
     unit = targets.assign(item_id=targets["item_id"].astype(str)).drop_duplicates("item_id")
@@ -295,35 +295,37 @@ def _correlate_with_measures(
         groups = {"": targets} | groups
     return pd.DataFrame(
         {"construction": name, "judge": model, "measure": measure,
-         "ceiling": ceiling, **_correlation(people, values, rows)}
+         "ceiling": ceiling, **_correlate_with_people(people, values, rows)}
         for name, rows in groups.items()
-        for people, ceiling in [(_means(rows), _ceiling(rows, context))]
+        for people, ceiling in [(_compute_item_means(rows), _compute_ceiling(rows, context))]
         for (model, measure), values in measures.items()
     )  # fmt: skip
 
 
-def _means(rows: pd.DataFrame) -> "pd.Series[float]":
+def _compute_item_means(rows: pd.DataFrame) -> "pd.Series[float]":
     return pd.Series(rows.groupby(rows["item_id"].astype(str))["z"].mean().dropna())
 
 
-def _ceiling(rows: pd.DataFrame, context: Context) -> float:
+def _compute_ceiling(rows: pd.DataFrame, context: Context) -> float:
     with_z = rows[rows["z"].notna()]
     rng = numpy_generator(context.seed, "split half")
-    reliability = split_half(with_z.assign(chose_good=with_z["z"]), rng, _splits(context))
+    reliability = split_half(with_z.assign(chose_good=with_z["z"]), rng, _count_splits(context))
     return float(reliability["spearman_ceiling"].item())
 
 
-def _splits(context: Context) -> int:
+def _count_splits(context: Context) -> int:
     return min(_MOST_SPLITS, context.resamples)
 
 
-def _correlation(
+def _correlate_with_people(
     people: "pd.Series[float]", values: "pd.Series[float]", ratings: pd.DataFrame
 ) -> dict[str, float]:
     correlations = _correlate(people, values, ratings)
-    reported = {name: value for name, value in correlations.items() if name != "agreement"}
+    reported_correlations = {
+        name: value for name, value in correlations.items() if name != "agreement"
+    }
     n_scores = pd.DataFrame({"people": people, "model": values}).dropna()["model"].nunique()
-    return reported | {"n_scores": n_scores}
+    return reported_correlations | {"n_scores": n_scores}
 
 
 def _correlate(
@@ -343,7 +345,7 @@ def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
     notes = [
         "Per item: the mean z-score of its ratings and the model's score of the sentence. "
         "Interval: 95%, over frames. Ceiling: the Spearman correlation that perfect knowledge of "
-        f"people's preferences would reach (mean of {_splits(context):,} random splits of "
+        f"people's preferences would reach (mean of {_count_splits(context):,} random splits of "
         "participants). "
         "Differences between conditions contribute: a correlation may be due to them alone.",
         "Measures: "

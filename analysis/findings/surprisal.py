@@ -106,7 +106,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
     place = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (lost := joined["scored"].isna()).any():
-        raise _other_words(
+        raise _make_other_words_error(
             f"{int(lost.sum()):,} readings have no surprisal; the first: {place[lost].iloc[0]}",
             model,
             "the items of the run, divided into the same steps",
@@ -114,7 +114,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     differs = joined["read"].map(normalise_word) != joined["scored"].map(normalise_word)
     if differs.any():
         read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
-        raise _other_words(
+        raise _make_other_words_error(
             f'"{read}" was read and "{scored}" was scored: {place[differs].iloc[0]}',
             model,
             "the words that were read",
@@ -122,7 +122,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     return joined[~joined["is_first"].astype(bool)].reset_index(drop=True)
 
 
-def _other_words(problem: str, model: str, expected: str) -> AnalysisError:
+def _make_other_words_error(problem: str, model: str, expected: str) -> AnalysisError:
     return AnalysisError(
         problem,
         where=f"the surprisals of {model}",
@@ -200,7 +200,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
         rows.append({"model": model, "edf": smooth.edf, **_gain_columns(gained, words)})
-        curves.append(_curve(model, smooth, x))
+        curves.append(_make_curve_rows(model, smooth, x))
     if not rows:
         return Findings(left_out=tuple(left_out))
     table, drawn = pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
@@ -235,7 +235,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
     return Findings((report_table,), statistics, tuple(left_out), drawings=(drawing,))
 
 
-def _curve(model: str, smooth: Smooth, x: Floats) -> pd.DataFrame:
+def _make_curve_rows(model: str, smooth: Smooth, x: Floats) -> pd.DataFrame:
     at = np.linspace(float(x.min()), float(x.max()), _POINTS)
     middle, low, high = smooth.curve(at)
     return pd.DataFrame(

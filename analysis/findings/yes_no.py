@@ -49,7 +49,7 @@ def _run(inputs: FindingInputs) -> Findings:
     answers = add_expected_answers(inputs.data.judgments)
     rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
     with_answer = answers[answers["expected"] != _NONE]
-    sensitivity = _detection(with_answer)
+    sensitivity = _compute_sensitivity(with_answer)
     fillers = _filler_detection(inputs)
     tables = [_rates_table(rates, inputs.context)]
     if len(sensitivity) or len(fillers):
@@ -69,13 +69,13 @@ def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFr
     return rows.sort_values(["place", "last"], kind="stable").drop(columns=["place", "last"])
 
 
-def _detection(answers: pd.DataFrame) -> pd.DataFrame:
+def _compute_sensitivity(answers: pd.DataFrame) -> pd.DataFrame:
     """Return d' of all targets, and of each construction."""
     if answers.empty:
         return pd.DataFrame(columns=["construction"])
     of_each = detection(answers, ["construction"])
-    counted = answers[answers["kind"].astype(str) != Kind.CATCH]
-    together = detection(counted.assign(construction=""), ["construction"])
+    counted_answers = answers[answers["kind"].astype(str) != Kind.CATCH]
+    together = detection(counted_answers.assign(construction=""), ["construction"])
     return pd.concat([together, of_each], ignore_index=True)
 
 
@@ -200,8 +200,8 @@ def _relation_rows(
     elif groups:
         groups = {"": answers}
     for name, rows in groups.items():
-        people = _sentences(rows)
-        facts = {"construction": name, "ceiling": _ceiling(rows, context)}
+        people = _summarise_sentences(rows)
+        facts = {"construction": name, "ceiling": _compute_ceiling(rows, context)}
         yield facts | _people_area(people, context, name)
         for (model, measure), values in measures.items():
             sentence = pd.MultiIndex.from_frame(people[_SENTENCE])
@@ -216,7 +216,7 @@ def _relation_rows(
             )
 
 
-def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
+def _summarise_sentences(answers: pd.DataFrame) -> pd.DataFrame:
     """Return one row per sentence: item_id, version, yes (share), unit, expected."""
     rows = answers[[*_SENTENCE, "said_yes", "expected"]].astype(dict.fromkeys(_SENTENCE, str))
     rows["unit"] = answers[clustering_column(answers)].astype(str)
@@ -235,14 +235,14 @@ def _relation_to_scores(
     row: dict[str, object] = {
         "n_sentences": len(sentences),
         "n_scores": len(np.unique(score)),
-        "spearman": _spearman(yes, score),
+        "spearman": _correlate_ranks(yes, score),
         "area": area_under_curve(score[is_known], signal[is_known]),
     }
     drawn = _resample_frames(sentences["unit"], rng, resamples)
     correlations, areas = [], []
     for rows in drawn:
         known_rows = rows[is_known[rows]]
-        correlations.append(_spearman(yes[rows], score[rows]))
+        correlations.append(_correlate_ranks(yes[rows], score[rows]))
         areas.append(area_under_curve(score[known_rows], signal[known_rows]))
     return row | _interval_columns("spearman", correlations) | _interval_columns("area", areas)
 
@@ -291,13 +291,13 @@ def _interval_columns(name: str, drawn: list[float]) -> dict[str, object]:
     return {f"{name}_low": ends.low, f"{name}_high": ends.high}
 
 
-def _spearman(first: Floats, second: Floats) -> float:
+def _correlate_ranks(first: Floats, second: Floats) -> float:
     if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
         return float("nan")
     return float(spearmanr(first, second).statistic)
 
 
-def _ceiling(answers: pd.DataFrame, context: Context) -> float:
+def _compute_ceiling(answers: pd.DataFrame, context: Context) -> float:
     """Return the correlation that perfect knowledge of the true shares would reach."""
     sentence = answers["item_id"].astype(str) + "\0" + answers["version"].astype(str)
     rng = numpy_generator(context.seed, "split half")

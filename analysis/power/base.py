@@ -210,9 +210,9 @@ def sizes_needed(
     Returns:
         construction, per_list; missing if no tried size is sufficient.
     """
-    enough = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
+    sufficient_rows = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
     names = summary_rows["construction"].unique()
-    return enough.reindex(names).astype("Int64").reset_index()
+    return sufficient_rows.reindex(names).astype("Int64").reset_index()
 
 
 def power_figure(
@@ -233,10 +233,10 @@ def power_figure(
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
         left, right = figure.subplots(1, 2)
-        _lines(left, summary_rows, "half_width", wanted_width, single)
+        _draw_lines(left, summary_rows, "half_width", wanted_width, single)
         left.set_ylabel("half the width of the 95% interval")
         left.set_ylim(bottom=0)
-        _lines(right, summary_rows, "power", 0.8, single)
+        _draw_lines(right, summary_rows, "power", 0.8, single)
         right.set_ylabel(label)
         right.set_ylim(-0.02, 1.02)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
@@ -244,7 +244,9 @@ def power_figure(
     return figure
 
 
-def _lines(axes: Axes, summary_rows: pd.DataFrame, value: str, target: float, single: str) -> None:
+def _draw_lines(
+    axes: Axes, summary_rows: pd.DataFrame, value: str, target: float, single: str
+) -> None:
     axes.axhline(target, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
     for name, rows in summary_rows.groupby("construction", sort=False):
         overall = name == OVERALL

@@ -46,7 +46,7 @@ def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> 
     """
     difference, width = options.difference or _DIFFERENCE, options.width or _DIFFERENCE
     design = design_of(built.lists)
-    expected = _expectations(study, design, options)
+    expected = _expect_choices(study, design, options)
     numbers = tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
     power = summary(
         simulate(
@@ -57,11 +57,11 @@ def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> 
     figure = power_figure(
         power, label=f"power to detect a difference of {difference:g}", wanted_width=width
     )
-    sentences = _sentences(power, len(design.lists), difference, width)
+    sentences = _write_sentences(power, len(design.lists), difference, width)
     yield Outcome(_make_table(study, power, options, difference), sentences, figure)
 
 
-def _expectations(study: Study, design: Design, options: PowerOptions) -> Expected:
+def _expect_choices(study: Study, design: Design, options: PowerOptions) -> Expected:
     if options.like is None:
         return Expected(list(expected_accuracies(study, design.lists, options).values()))
     if options.accuracy is not None:
@@ -142,16 +142,16 @@ def _make_table(
     )
 
 
-def _sentences(power: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
+def _write_sentences(power: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
     narrow = sizes_needed(power, lambda rows: rows["half_width"] <= width)
     strong = sizes_needed(power, lambda rows: rows["power"] >= ENOUGH)
     return [
-        _sentence(f"an interval of at most +/- {width:g}", narrow, lists),
-        _sentence(f"a power of .80 to detect a difference of {difference:g}", strong, lists),
+        _write_sentence(f"an interval of at most +/- {width:g}", narrow, lists),
+        _write_sentence(f"a power of .80 to detect a difference of {difference:g}", strong, lists),
     ]
 
 
-def _sentence(goal: str, enough: pd.DataFrame, lists: int) -> str:
+def _write_sentence(goal: str, enough: pd.DataFrame, lists: int) -> str:
     is_overall = enough["construction"] == OVERALL
     [overall] = enough.loc[is_overall, "per_list"]
     largest = enough.loc[~is_overall, "per_list"].max(skipna=False)

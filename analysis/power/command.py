@@ -141,11 +141,11 @@ def power(
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
-    for outcome in _power_of(study, built, options):
+    for outcome in _compute_power(study, built, options):
         _print_outcome(outcome, out, of_several=scale is None)
 
 
-def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
+def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
     """Yield the power of the study's primary comparisons, or of people's accuracy alone.
 
     Accuracy is planned where no conditions are compared, or with --like or --accuracy where the
@@ -168,9 +168,11 @@ def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterato
             "--slowdown is for studies that are read step by step; this one has no reading times."
         )
     planned = primary_comparisons(study, built, options)
-    compared = {one.measure for one in planned if isinstance(one.compared, Contrast)}
+    contrast_measures = {one.measure for one in planned if isinstance(one.compared, Contrast)}
     asks_accuracy = options.like is not None or options.accuracy is not None
-    if compared and not (options.like or (asks_accuracy and ACCURACY not in compared)):
+    if contrast_measures and not (
+        options.like or (asks_accuracy and ACCURACY not in contrast_measures)
+    ):
         yield from power_of_comparisons(study, built, options)
         return
     if Gives.RIGHT not in response.gives or (response.step_table and not asks_accuracy):
@@ -181,7 +183,7 @@ def _power_of(study: Study, built: BuiltLists, options: PowerOptions) -> Iterato
         return
     for outcome in power_of_choices(study, built, options):
         further: tuple[str, ...] = ()
-        if planned and not compared and options.like is None:
+        if planned and not contrast_measures and options.like is None:
             further = tuple(people_minus_model(study, built, options))
         yield replace(outcome, sentences=(*outcome.sentences, *further))
 

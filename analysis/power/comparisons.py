@@ -101,7 +101,7 @@ def power_of_comparisons(
             else "--scale chooses among several scales, but the study has only one."
         )
     if several is None:
-        yield _outcome(study, built, options)
+        yield _compute_outcome(study, built, options)
         return
     if options.means is not None and options.scale is None:
         raise click.UsageError("--means holds the means of one scale; name it with --scale.")
@@ -110,7 +110,7 @@ def power_of_comparisons(
         rules = select_rules_of_scale(study, name)
         alone = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES if study.exclusion and name == planned[-1] else ""
-        yield replace(_outcome(alone, built, options), scale=name, closing=closing)
+        yield replace(_compute_outcome(alone, built, options), scale=name, closing=closing)
 
 
 def primary_comparisons(
@@ -132,10 +132,10 @@ def primary_comparisons(
 
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
     """Return the participants needed to tell people from a model that is right less often."""
-    return _outcome(study, built, options).sentences
+    return _compute_outcome(study, built, options).sentences
 
 
-def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
+def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
     planned = primary_comparisons(study, built, options)
     by_measure: dict[str, list[PlannedComparison]] = {}
     for comparison in planned:
@@ -151,14 +151,14 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            one = _plan_test(comparison, answers, rows, study, len(planned), options)
-            if one is None:
+            test = _plan_test(comparison, answers, rows, study, len(planned), options)
+            if test is None:
                 unplanned.append(comparison.declaration.name)
             else:
-                tested.append(one)
+                tested.append(test)
         for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
-            origins += [_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
+            origins += [_describe_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
             keeps = answers.keeps(study) if measure != LOG_RT else None
             numbers = _iterate_simulations(options)
             with_means = rows.assign(mean=means)
@@ -178,13 +178,13 @@ def _outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
     power = add_standard_error(summary(pd.concat(results, ignore_index=True)))
-    measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
+    measures = {test: part["measure"].iloc[0] for part in results for test in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
         _make_table(study, power, options, origins, len(planned)),
-        [*_sentences(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
-        _figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
+        [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
+        _draw_figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
     )
 
 
@@ -272,11 +272,11 @@ def _plan_test(
 
 def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> float:
     if comparison.measure == LOG_RT:
-        given = options.slowdown_percent
-        asked = None if given is None else float(np.log1p(given / _PERCENT))
+        slowdown = options.slowdown_percent
+        effect = None if slowdown is None else float(np.log1p(slowdown / _PERCENT))
     else:
-        asked = options.difference
-    return asked or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
+        effect = options.difference
+    return effect or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
 
 
 def _select_compared_answers(
@@ -310,7 +310,7 @@ def _select_compared_answers(
     return pd.concat(parts), {cell: share * weight for cell, weight in weights.items()}
 
 
-def _origin(model: Model, means: Floats, measure: str) -> str:
+def _describe_origin(model: Model, means: Floats, measure: str) -> str:
     """Return the simulated model and the expected means of targets, in sentences."""
     if measure == LOG_RT:
         return model.origin
@@ -367,7 +367,7 @@ def _format_effect(measure: str, effect: float) -> str:
     return f"{words.amount(effect)} {words.unit}"
 
 
-def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -> Iterator[str]:
+def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -> Iterator[str]:
     """Yield the participants needed for each comparison, and for all of them."""
     strong: list[pd.DataFrame] = []
     for name, rows in power.groupby("construction", sort=False):
@@ -388,7 +388,7 @@ def _sentences(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) 
         yield f"Each of the {len(strong)} comparisons by itself: {size}."
 
 
-def _figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
+def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
     """Draw half-widths in the unit of the measure, and power."""
     usual = _USUAL_EFFECTS[power["measure"].iloc[0]]
     effect = options.difference or usual

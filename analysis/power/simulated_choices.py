@@ -242,7 +242,7 @@ def simulate(
         )
         for size in sizes:
             of_size = judgments[judgments["place"] < size]
-            rows = _intervals(of_size, design, expected.constructions, difference)
+            rows = _compute_intervals(of_size, design, expected.constructions, difference)
             results.append(rows.assign(simulation=number, per_list=size))
     return pd.concat(results, ignore_index=True)
 
@@ -344,7 +344,7 @@ def _session_judgments(
     ]
 
 
-def _intervals(
+def _compute_intervals(
     judgments: pd.DataFrame, design: Design, accuracy: Sequence[float], difference: float
 ) -> pd.DataFrame:
     n = len(design.constructions)

@@ -96,8 +96,12 @@ def cell_means(
             true = weights.to_numpy() @ now
             truths |= dict(zip((one.name for one in contrasted), map(float, true), strict=True))
         else:
-            lacking = np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
-            shift = dict(zip(weights, np.linalg.pinv(weights.to_numpy()) @ lacking, strict=True))
+            missing_effects = (
+                np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
+            )
+            shift = dict(
+                zip(weights, np.linalg.pinv(weights.to_numpy()) @ missing_effects, strict=True)
+            )
             means += cell.map(shift).fillna(0.0).to_numpy()
             low, high = model.reachable()
             means -= max(0.0, means.max() - high)
@@ -154,7 +158,7 @@ def simulate(
                 part = same[0].answers[chosen].assign(value=values[indices][chosen])
                 model_accuracy = means[indices].mean() - 1 - (same[0].effect or 0.0)
                 for one, (low, high) in zip(
-                    same, _intervals(part, same, model_accuracy, rng), strict=True
+                    same, _compute_intervals(part, same, model_accuracy, rng), strict=True
                 ):
                     truth = truths[one.name]
                     results.append({
@@ -198,7 +202,7 @@ def _group_by_answers(tested: Sequence[Tested]) -> list[list[Tested]]:
     return groups
 
 
-def _intervals(
+def _compute_intervals(
     answers: pd.DataFrame, same: Sequence[Tested], model_accuracy: float, rng: np.random.Generator
 ) -> list[tuple[float, float]]:
     """Return the ends of the intervals of comparisons of the same answers, as in the report."""

@@ -335,7 +335,7 @@ def _make_readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
         f"## Tables (`{TABLES}/`, each as .csv, .md, .tex and .txt)",
         "",
         *(
-            f"- `{table.name}`: {table.title}. {_first_sentence(table.caption)}"
+            f"- `{table.name}`: {table.title}. {_take_first_sentence(table.caption)}"
             for table in comparison.tables
         ),
     ]
@@ -348,7 +348,7 @@ def _make_readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _first_sentence(text: str) -> str:
+def _take_first_sentence(text: str) -> str:
     """Return the first sentence of a caption."""
     return text.split(". ")[0].rstrip(".") + "."
 

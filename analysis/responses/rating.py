@@ -29,10 +29,12 @@ def _join_ratings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
 
 
 def _summarise_ratings(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return list(_sentences(inputs, statistics))
+    return list(_write_sentences(inputs, statistics))
 
 
-def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _write_sentences(
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]
+) -> Iterator[str]:
     """Yield the main results in sentences."""
     titles = titles_of(inputs.context.study)
     differences = statistics["rating_differences"]

@@ -59,9 +59,9 @@ def collect_sentences(
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
-        versions = dict(_versions_of(item))
-        compared = list(versions).index(item.contrast) if item.contrast in versions else 0
-        against += [good + compared, *[good] * (len(versions) - 1)]
+        versions = dict(_list_versions(item))
+        contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
+        against += [good + contrast_index, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
@@ -73,7 +73,7 @@ def collect_sentences(
     return Sentences(pa.table(columns), texts, rows, compared_rows)
 
 
-def _versions_of(item: Item) -> Iterator[tuple[Variant, str]]:
+def _list_versions(item: Item) -> Iterator[tuple[Variant, str]]:
     yield Variant.GOOD, item.good
     # A rated sentence may have no second version; then only one version is scored.
     if item.bad:
@@ -194,12 +194,12 @@ class _Tokens:
         compared_places = np.where(
             inside, np.repeat(self._starts[compared], lengths) + place, own_places
         )
-        same = inside & (self._numbers[own_places] == self._numbers[compared_places])
+        is_same = inside & (self._numbers[own_places] == self._numbers[compared_places])
         # Count the leading tokens of an answer up to the first difference.
-        differences = np.concatenate(([0], np.cumsum(~same)))
+        differences = np.concatenate(([0], np.cumsum(~is_same)))
         undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
-        counted = np.concatenate(([0], np.cumsum(undisturbed)))
-        return np.asarray(counted[firsts + lengths] - counted[firsts], np.int64)
+        cumulative_counts = np.concatenate(([0], np.cumsum(undisturbed)))
+        return np.asarray(cumulative_counts[firsts + lengths] - cumulative_counts[firsts], np.int64)
 
     def sums(self, rows: Ints, skipped: Ints) -> NDArray[np.float64]:
         """Return each answer's log-probability without its first tokens.

@@ -59,7 +59,7 @@ class RawTexts:
         text = item.after_context(option)
         if written := self.wholes.get(_remove_spaces(text)):
             # The space before a choice without a prompt is the rendering's.
-            return self._same_text(
+            return self._require_same_text(
                 text, frozenset(written | {t.removeprefix(" ") for t in written})
             )
         parts = [part for part in (item.context, option) if part]
@@ -67,10 +67,10 @@ class RawTexts:
         if not all(found):
             return None
         for part, ways in zip(parts, found, strict=True):
-            self._same_text(part, ways or frozenset())
+            self._require_same_text(part, ways or frozenset())
         return text
 
-    def _same_text(self, text: str, written: frozenset[str]) -> str:
+    def _require_same_text(self, text: str, written: frozenset[str]) -> str:
         # Spaces at the ends of a cell are those of the table.
         if text in written or text in {way.strip(" ") for way in written}:
             return text
@@ -120,14 +120,14 @@ def _read_cells(path: Path) -> Iterator[str]:
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         for line in _decode(path).split("\n"):
-            yield from _strings_in(json.loads(line) if line.strip() else "")
+            yield from _list_strings(json.loads(line) if line.strip() else "")
     elif suffix == ".json":
-        yield from _strings_in(json.loads(_decode(path)))
+        yield from _list_strings(json.loads(_decode(path)))
     elif suffix == ".parquet":
         import pyarrow.parquet as pq
 
         for batch in pq.ParquetFile(path).iter_batches():
-            yield from _strings_in(batch.to_pylist())
+            yield from _list_strings(batch.to_pylist())
     elif suffix == ".xlsx":
         from openpyxl import load_workbook
 
@@ -167,15 +167,15 @@ def _decode(path: Path) -> str:
     return content.decode("latin-1")
 
 
-def _strings_in(value: object) -> Iterator[str]:
+def _list_strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for part in value.values():
-            yield from _strings_in(part)
+            yield from _list_strings(part)
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from _strings_in(part)
+            yield from _list_strings(part)
 
 
 class _Loader(yaml.SafeLoader):
@@ -226,8 +226,8 @@ def _render(environment: SandboxedEnvironment, template: str, row: Mapping[str, 
 
 
 def _task_rows(task: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, Any]]:
-    named = (task.get("dataset_kwargs") or {}).get("data_files")
-    for name in _flatten_names(named):
+    file_names = (task.get("dataset_kwargs") or {}).get("data_files")
+    for name in _flatten_names(file_names):
         file = Path(name) if Path(name).is_file() else path.parent / name
         if file.suffix.lower() in (".json", ".jsonl"):
             for line in _decode(file).split("\n"):

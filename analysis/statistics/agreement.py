@@ -61,11 +61,13 @@ def add_model_preferences(preferred: pd.DataFrame, decisions: pd.DataFrame) -> p
     )
     # Two impossible versions (-inf each) count as a tie.
     model["difference_nats"] = model["difference_nats"].fillna(0.0)
-    model["difference_nats"] = model["difference_nats"].clip(*_finite(model["difference_nats"]))
+    model["difference_nats"] = model["difference_nats"].clip(
+        *_find_finite_range(model["difference_nats"])
+    )
     return preferred.merge(model, "inner", on="item_id", validate="one_to_one")
 
 
-def _finite(differences: "pd.Series[float]") -> tuple[float, float]:
+def _find_finite_range(differences: "pd.Series[float]") -> tuple[float, float]:
     """Return the smallest and largest finite difference, to replace infinite differences."""
     finite = differences[np.isfinite(differences)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)

@@ -57,7 +57,7 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
             fit = GLM(counts, add_constant(d), Binomial()).fit()
         except PerfectSeparationWarning:
             return pd.DataFrame([row])
-    errors, freedom = _errors(fit.params, d, items["item_id"], judgments)
+    errors, freedom = _compute_standard_errors(fit.params, d, items["item_id"], judgments)
     half = float(student_quantile(np.asarray(freedom))) * errors
     for position, term in enumerate(("intercept", "slope")):
         value = float(fit.params[position])
@@ -69,7 +69,7 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-def _errors(
+def _compute_standard_errors(
     line: Floats, difference: Floats, item_ids: "pd.Series[str]", judgments: pd.DataFrame
 ) -> tuple[Floats, float]:
     """Return the standard errors of intercept and slope, and their degrees of freedom."""

@@ -48,7 +48,7 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
         between splits, not a confidence interval), ``<method>_ceiling``; NaN if no split has items
         that vary.
     """
-    unit, stratum = _units(judgments)
+    unit, stratum = _number_units(judgments)
     item, n_items = codes(judgments["item_id"])
     shape = (int(unit.max()) + 1, n_items)
     right, n_judged = count_matrices(judgments["chose_good"], unit, item, shape)
@@ -65,7 +65,7 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     return pd.DataFrame([row])
 
 
-def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _number_units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return each judgment's unit for splitting, and each unit's stratum."""
     if judgments["participant"].isna().all():
         return np.arange(len(judgments)), codes(judgments["item_id"])[0]

@@ -79,8 +79,8 @@ def error_consistency(
         pairs), n_pairs, n_undefined (left out of the mean), p (of zero kappa between participants
         and a model).
     """
-    right, judged = _matrices(judgments)
-    units = _units(judgments)
+    right, judged = _make_matrices(judgments)
+    units = _number_frames(judgments)
     n_people = right.shape[0]
     some = np.arange(n_people)
     if n_people > MOST_PAIRED:
@@ -89,7 +89,7 @@ def error_consistency(
     pairs = _people_pairs(*among)
     changes = _changes_among_people(*among, pairs, units)
     rows = [_make_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
-    of_models = {model: _right_on(judgments, frame) for model, frame in decisions.items()}
+    of_models = {model: _find_right_items(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
         shares = _compute_right_shares(right, judged, correct)
         changes = _changes_with_model(right, judged, correct, units)
@@ -113,15 +113,15 @@ def kappas_with_people(
     kappas = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
         return kappas
-    right, judged = _matrices(judgments)
+    right, judged = _make_matrices(judgments)
     for row, frame in enumerate(decisions.values()):
-        values = kappa(*_compute_right_shares(right, judged, _right_on(judgments, frame)))
+        values = kappa(*_compute_right_shares(right, judged, _find_right_items(judgments, frame)))
         if np.isfinite(values).any():
             kappas.loc[row, "kappa"] = np.nanmean(values)
     return kappas
 
 
-def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
+def _find_right_items(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     """Return whether a model is right on each judged item, in the order of first judgments."""
     items = pd.Index(judgments["item_id"].unique().tolist())
     right = np.full(len(items) + 1, np.nan)
@@ -129,14 +129,14 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
     return right[:-1]
 
 
-def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
+def _make_matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
     """Return matrices of correctness and of judgments, each of shape ``(participants, items)``."""
     person, n_people = codes(judgments["participant"])
     item, n_items = codes(judgments["item_id"])
     return count_matrices(judgments["chose_good"], person, item, (n_people, n_items))
 
 
-def _units(judgments: pd.DataFrame) -> Codes:
+def _number_frames(judgments: pd.DataFrame) -> Codes:
     """Return each item's frame number, shape ``(items,)``; the item's number without a frame.
 
     The change without a frame is approximated by the sum of the changes without each item.
@@ -277,12 +277,12 @@ def _changes_among_people(
     by_person = [np.nan_to_num(kappas).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
     of_items, of_judgments, unit, cell = [], [], [], []
     columns_right, columns_judged = right.tocsc(), judged.tocsc()
-    for item in _some_items(judged):
+    for item in _sample_items(judged):
         judges = columns_judged[:, [item]].tocoo().row
         if len(judges) > 1:
             correct = columns_right[:, [item]].toarray().ravel()[judges]
             times = columns_judged[:, [item]].toarray().ravel()[judges]
-            lost, fewer = _lost_with_item(kappas, n, shares, judges, (correct, times))
+            lost, fewer = _compute_item_changes(kappas, n, shares, judges, (correct, times))
             of_items.append((lost.sum(), fewer.sum()))
             # A judgment of one of two participants occurs in two cells of the matrix of pairs.
             of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
@@ -306,13 +306,13 @@ def _sum_by_group(values: Floats, group: Codes) -> Floats:
     return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
-def _some_items(judged: csr_array) -> Codes:
+def _sample_items(judged: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
     n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
     return np.arange(0, judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
 
 
-def _lost_with_item(
+def _compute_item_changes(
     kappas: Floats,
     n: Floats,
     shares: Shares,

@@ -54,17 +54,17 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             n_frames=(clustering_column(judgments), "nunique"),
         ).reset_index()
     )
-    group, person, unit = _clusters(judgments, grouped)
+    group, person, unit = _number_clusters(judgments, grouped)
     intervals = clustered_intervals(
         judgments["said_yes"].to_numpy(dtype=float), person, unit, group
     )
     n_known = rates["n_participants"].where(rates["n_participants"] > 0, np.inf)
     fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
     ends = wilson(intervals.accuracy, fewer, student_quantile(fewer - 1))
-    alike = np.isnan(intervals.low)
+    has_no_variance = np.isnan(intervals.low)
     low, high = withhold_ends(
-        np.where(alike, ends[0], intervals.low),
-        np.where(alike, ends[1], intervals.high),
+        np.where(has_no_variance, ends[0], intervals.low),
+        np.where(has_no_variance, ends[1], intervals.high),
         rates["n_answers"],
         SHARE,
     )
@@ -95,7 +95,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     if judgments.empty:
         return pd.DataFrame(columns=[*by, "accuracy", "dprime", "criterion"])
     grouped = judgments.groupby(list(by), sort=False, observed=True)
-    group, person, unit = _clusters(judgments, grouped)
+    group, person, unit = _number_clusters(judgments, grouped)
     yes = judgments["said_yes"].to_numpy(dtype=float)
     rates, zs, moves = zip(
         *(_yes_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
@@ -193,7 +193,7 @@ def _yes_rate(
     return count / n, z, moves
 
 
-def _clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
+def _number_clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:
     group: Codes = grouped.ngroup().to_numpy().astype(np.intp)  # type: ignore[attr-defined]
     person, unit = (
         codes(judgments[name])[0] for name in ("participant", clustering_column(judgments))

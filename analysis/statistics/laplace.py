@@ -173,14 +173,14 @@ class Laplace:
 
     def negative(self, at: Floats) -> tuple[float, Floats]:
         """Return the negative approximate log-likelihood and its gradient."""
-        mode = self._mode(at)
+        mode = self._find_mode(at)
         u = self._u
         log_determinant = 2 * float(np.sum(np.log(np.diag(mode.factor[0]))))
         value = mode.value - log_determinant / 2
-        slopes = self._gradient(at, mode, u)
+        slopes = self._compute_gradient(at, mode, u)
         return -value, -slopes
 
-    def _mode(self, at: Floats) -> _Mode:
+    def _find_mode(self, at: Floats) -> _Mode:
         loadings = self.layout.loadings(at)
         values = np.concatenate(
             [term.columns @ loading for term, loading in zip(self.terms, loadings, strict=True)],
@@ -210,10 +210,10 @@ class Laplace:
         """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
         while True:
-            tried = u + size * step
-            candidate = self._evaluate(tried, point)
+            tried_u = u + size * step
+            candidate = self._evaluate(tried_u, point)
             if candidate.value >= current.value - _CONVERGED or size < _SMALLEST_STEP:
-                return tried, candidate, size * float(np.max(np.abs(step)))
+                return tried_u, candidate, size * float(np.max(np.abs(step)))
             size /= 2
 
     def _evaluate(self, u: Floats, point: _Point) -> _Mode:
@@ -224,10 +224,10 @@ class Laplace:
         chance = log_expit(upper) + log_expit(-lower)
         chance += np.log1p(-np.exp(np.minimum(lower - upper, -1e-12)))
         value = float(chance.sum()) - float(u @ u) / 2
-        factor = cho_factor(self._information(point.products, weight))
+        factor = cho_factor(self._compute_information(point.products, weight))
         return _Mode(value, above + below - 1, weight, factor, point.values, eta)
 
-    def _information(self, products: Floats, weight: Floats) -> Floats:
+    def _compute_information(self, products: Floats, weight: Floats) -> Floats:
         """Return the upper triangle of ``H``."""
         size = self._n_effects
         weighted = products * weight[:, None]
@@ -241,13 +241,13 @@ class Laplace:
         weights = values * per_answer[:, None]
         return np.bincount(self._columns.ravel(), weights.ravel(), self._n_effects).astype(float)
 
-    def _gradient(self, at: Floats, mode: _Mode, u: Floats) -> Floats:
+    def _compute_gradient(self, at: Floats, mode: _Mode, u: Floats) -> Floats:
         """Return the derivatives of the approximation by each parameter."""
         cuts = self.layout.thresholds(at)
         above, below = self._point_probabilities(cuts, mode.eta)
         f_above, f_below = above * (1 - above), below * (1 - below)
         bend = -(f_above * (1 - 2 * above) + f_below * (1 - 2 * below))
-        inverse = _inverse(mode.factor)
+        inverse = _invert_from_factor(mode.factor)
         reached = self._inverse_at_rows(mode.values, inverse)
         leverage = (reached * mode.values).sum(axis=1)
         by_cuts = self._cut_gradient(cuts, mode, leverage, bend, inverse)
@@ -307,7 +307,7 @@ class Laplace:
         return np.array(slopes)
 
 
-def _inverse(factor: tuple[Floats, bool]) -> Floats:
+def _invert_from_factor(factor: tuple[Floats, bool]) -> Floats:
     """Return the full inverse of a matrix from its upper Cholesky factor."""
     half = np.triu(dpotri(factor[0])[0])
     inverse: Floats = half + np.triu(half, 1).T

@@ -61,7 +61,7 @@ class _Profiled:
 
     def __init__(self, y: Floats, x: Floats, terms: Sequence[RandomTerm], *, reml: bool) -> None:
         self.n, self.p, self.reml, self.terms = len(y), x.shape[1], reml, terms
-        blocks = [_design(term) for term in terms]
+        blocks = [_make_design_columns(term) for term in terms]
         z = np.hstack(blocks)
         self.sizes = [block.shape[1] for block in blocks]
         self.zz, self.zx, self.zy = z.T @ z, z.T @ x, z.T @ y
@@ -82,7 +82,7 @@ class _Profiled:
 
     def parts(self, theta: Floats) -> tuple[float, Floats, Floats, float]:
         """Return the deviance, the fixed effects, their unscaled factor, and the variance."""
-        times = self._times(theta)
+        times = self._make_multiplier(theta)
         inner = times(times(self.zz).T)
         inner[np.diag_indices_from(inner)] += 1.0
         lower = cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
@@ -100,7 +100,7 @@ class _Profiled:
             deviance += 2 * np.log(np.diag(rx)).sum()
         return float(deviance), beta, rx, squares / free
 
-    def _times(self, theta: Floats) -> Callable[[Floats], Floats]:
+    def _make_multiplier(self, theta: Floats) -> Callable[[Floats], Floats]:
         """Return a function that left-multiplies a matrix by all levels' transposed loadings."""
         loadings, sizes = self.loadings(theta), self.sizes
 
@@ -117,7 +117,7 @@ class _Profiled:
         return times
 
 
-def _design(term: RandomTerm) -> Floats:
+def _make_design_columns(term: RandomTerm) -> Floats:
     """Return a term's columns, with those of one level next to each other."""
     n, k = term.columns.shape
     design = np.zeros((n, (int(term.level.max()) + 1) * k))
@@ -155,7 +155,7 @@ def fit_linear(
     inverse = solve_triangular(rx, np.eye(len(beta)), lower=True)
     error = np.sqrt(variance * (inverse**2).sum(axis=0))
     return LinearMixedModel(
-        coefficients=_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
+        coefficients=_tabulate_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
         random=_tabulate_random_effects(terms, problem.loadings(best), float(np.sqrt(variance))),
         residual_sd=float(np.sqrt(variance)),
         loglik=-minimum / 2,
@@ -177,20 +177,20 @@ def fit_linear_by_rule(
     full = fit_linear(y, fixed, terms)
     if not full.singular or all(len(term.effects) == 1 for term in terms):
         return full
-    apart = [replace(term, correlated=False) for term in terms]
-    simpler = fit_linear(y, fixed, apart)
+    uncorrelated_terms = [replace(term, correlated=False) for term in terms]
+    simpler = fit_linear(y, fixed, uncorrelated_terms)
     if not simpler.singular:
         return replace(simpler, left_out="correlations")
     reduced = []
-    for term in apart:
+    for term in uncorrelated_terms:
         sd = simpler.random.loc[simpler.random["unit"] == term.unit, "sd"].to_numpy()
-        moved = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
-        effects = tuple(np.asarray(term.effects)[moved])
-        reduced.append(replace(term, effects=effects, columns=term.columns[:, moved]))
+        has_variance = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
+        effects = tuple(np.asarray(term.effects)[has_variance])
+        reduced.append(replace(term, effects=effects, columns=term.columns[:, has_variance]))
     return replace(fit_linear(y, fixed, reduced), left_out="correlations and slopes of no variance")
 
 
-def _coefficients(terms: list[str], beta: Floats, error: Floats) -> pd.DataFrame:
+def _tabulate_coefficients(terms: list[str], beta: Floats, error: Floats) -> pd.DataFrame:
     half, t = norm.ppf((1 + LEVEL) / 2) * error, beta / error
     return pd.DataFrame(
         {

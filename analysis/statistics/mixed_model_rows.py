@@ -73,7 +73,7 @@ def clusters(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([{"participants": numbers["participant"], "items": numbers[unit]}])
 
 
-def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
+def _find_constant_choices(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """Return the choices of judges who are always right, or always wrong, in a construction."""
     cell = [rows["judge"], rows["construction"]]
     mean = rows["chose_good"].groupby(cell, observed=True).transform("mean").to_numpy(dtype=float)
@@ -83,7 +83,7 @@ def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
 
 def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """Return choices with finite coefficients; without participants, models have no reference."""
-    varies = ~_constant(rows)
+    varies = ~_find_constant_choices(rows)
     with_people = set(rows.loc[varies & (rows["judge"] == PEOPLE).to_numpy(), "construction"])
     bounded: NDArray[np.bool_] = varies & rows["construction"].isin(with_people).to_numpy()
     return bounded

@@ -69,7 +69,7 @@ def _compare_judges(
     estimate = model.coefficients["estimate"].to_numpy()
     shares, slopes = zip(
         *(
-            _marginal(model.fixed[side], estimate, spread)
+            _compute_marginal_mean(model.fixed[side], estimate, spread)
             for side, spread in ((people, people_spread), (model_rows, model_spread))
         ),
         strict=True,
@@ -77,7 +77,7 @@ def _compare_judges(
     row = {"people": shares[0], "model": shares[1]}
     scales = {
         "marginal": [(logit(share), 1 / (share * (1 - share))) for share in shares],
-        "conditional": [_conditional(share, people_spread) for share in shares],
+        "conditional": [_find_conditional_logit(share, people_spread) for share in shares],
     }
     for name, ((first, by_first), (second, by_second)) in scales.items():
         slope = by_first * slopes[0] - by_second * slopes[1]
@@ -90,7 +90,7 @@ def _compare_judges(
     return row
 
 
-def _marginal(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Floats]:
+def _compute_marginal_mean(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Floats]:
     """Return the mean probability over rows and random effects, and its gradient."""
     chance = expit((fixed @ estimate)[:, None] + spread * _NODES)
     weights = _WEIGHTS / _WEIGHTS.sum()
@@ -98,7 +98,7 @@ def _marginal(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Fl
     return float((chance @ weights).mean()), (fixed * slope[:, None]).mean(axis=0)
 
 
-def _conditional(share: float, spread: float) -> tuple[float, float]:
+def _find_conditional_logit(share: float, spread: float) -> tuple[float, float]:
     """Return the logit of a typical participant that gives the mean share, and its derivative."""
     weights = _WEIGHTS / _WEIGHTS.sum()
 

@@ -64,21 +64,25 @@ class _Pair:
     def interval(self, level: float = LEVEL) -> tuple[Floats, Floats]:
         """Return the ends of the difference's interval, of 95% by default."""
         z = student_quantile(self.freedom, level)
-        return self._low(z), self._high(z)
+        return self._compute_low_end(z), self._compute_high_end(z)
 
-    def _low(self, z: Floats) -> Floats:
+    def _compute_low_end(self, z: Floats) -> Floats:
         """Return the lower end of the interval at ``z`` standard errors, for each group."""
         first_low, _ = wilson(self.first, self.n_first, z)
         _, second_high = wilson(self.second, self.n_second, z)
-        return self.difference - self._distance(self.first - first_low, second_high - self.second)
+        return self.difference - self._compute_distance(
+            self.first - first_low, second_high - self.second
+        )
 
-    def _high(self, z: Floats) -> Floats:
+    def _compute_high_end(self, z: Floats) -> Floats:
         """Return the upper end."""
         _, first_high = wilson(self.first, self.n_first, z)
         second_low, _ = wilson(self.second, self.n_second, z)
-        return self.difference + self._distance(first_high - self.first, self.second - second_low)
+        return self.difference + self._compute_distance(
+            first_high - self.first, self.second - second_low
+        )
 
-    def _distance(self, first: Floats, second: Floats) -> Floats:
+    def _compute_distance(self, first: Floats, second: Floats) -> Floats:
         squared = first**2 - 2 * self.correlation * first * second + second**2
         distance: Floats = np.sqrt(np.maximum(squared, 0))
         return distance
@@ -89,13 +93,17 @@ class _Pair:
         Args:
             values: Shape ``(values, groups)``, as what is returned.
         """
-        return self._p(lambda z: self._low(z) - values, self.difference - values)
+        return self._compute_p(
+            lambda z: self._compute_low_end(z) - values, self.difference - values
+        )
 
     def p_below(self, values: Floats) -> Floats:
         """Return the one-sided p for the difference being at least each value (see ``p_above``)."""
-        return self._p(lambda z: values - self._high(z), values - self.difference)
+        return self._compute_p(
+            lambda z: values - self._compute_high_end(z), values - self.difference
+        )
 
-    def _p(self, beyond: _Beyond, distance: Floats) -> Floats:
+    def _compute_p(self, beyond: _Beyond, distance: Floats) -> Floats:
         """Return Student's p of the widest interval that excludes the value.
 
         If the estimate is on the other side of the value, p is at least one half and reported as
@@ -163,9 +171,9 @@ def people_against_models(
     for model, frame in decisions.items():
         place = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         model_right = frame["correct"].to_numpy(dtype=float)[place]
-        for (keys, group), counted in zip(parts, sizes, strict=True):
+        for (keys, group), group_sizes in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
-            rows = _test_rows(pair, margin, level).assign(**counted)
+            rows = _test_rows(pair, margin, level).assign(**group_sizes)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})
@@ -202,7 +210,7 @@ def _people_and_model(
         model.accuracy,
         _effective_size(people, fewer),
         _effective_size(model, n_items),
-        _correlation(people_right, model_right, people, model, item, group),
+        _correlate_estimates(people_right, model_right, people, model, item, group),
         fewer - 1,
     )
 
@@ -214,7 +222,7 @@ def _effective_size(intervals: Clustered, clusters: Floats) -> Floats:
     return effective
 
 
-def _correlation(
+def _correlate_estimates(
     first_right: Floats,
     second_right: Floats,
     first: Clustered,
@@ -280,12 +288,12 @@ def add_adjusted_p(rows: pd.DataFrame) -> pd.DataFrame:
     is_known = ~np.isnan(p)
     columns = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
     if is_known.any():
-        columns["p_holm"][is_known] = _holm(p[is_known])
+        columns["p_holm"][is_known] = _adjust_by_holm(p[is_known])
         columns["p_fdr"][is_known] = false_discovery_control(p[is_known])
     return rows.assign(**columns)
 
 
-def _holm(p: Floats) -> Floats:
+def _adjust_by_holm(p: Floats) -> Floats:
     """Return Holm's adjusted p values.
 
     statsmodels' ``multipletests`` gives the same result but runs the garbage collector at each
@@ -330,15 +338,18 @@ def models_against_models(
         unit = clustering_column(decisions[first])
         columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
         of_second = decisions[second][["item_id", "correct"]]
-        decided = decisions[first][columns].merge(
+        paired_decisions = decisions[first][columns].merge(
             of_second, "inner", on="item_id", suffixes=("", "_second")
         )
-        if decided.empty:
+        if paired_decisions.empty:
             continue
-        units = codes(decided[unit])[0]
-        groups, n_groups = codes(decided[by])
+        units = codes(paired_decisions[unit])[0]
+        groups, n_groups = codes(paired_decisions[by])
         of_all = groups if clustered and n_groups > 1 else units
-        for part, item in ((decided.assign(**{by: ""}), of_all), (decided, units)):
+        for part, item in (
+            (paired_decisions.assign(**{by: ""}), of_all),
+            (paired_decisions, units),
+        ):
             rows = _compare_two_models(part, by, margin, item, level)
             n_units = _count_distinct(codes(part[by])[0], item)
             too_few = (n_units < UNITS) & (n_units < rows["n_items"])
@@ -366,7 +377,7 @@ def _compare_two_models(
         second.accuracy,
         _effective_size(first, n_clusters),
         _effective_size(second, n_clusters),
-        _correlation(first_right, second_right, first, second, item, group),
+        _correlate_estimates(first_right, second_right, first, second, item, group),
         n_clusters - 1,
     )
     only_first, only_second = (

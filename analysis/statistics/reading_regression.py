@@ -83,7 +83,7 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
     if len(values) < n_knots:
         raise ValueError(f"{len(values)} different values, fewer than {n_knots} knots")
     knots = np.quantile(values, np.linspace(0, 1, n_knots))
-    rows, penalty = basis(x, knots), _penalty(knots)
+    rows, penalty = basis(x, knots), _make_penalty_matrix(knots)
     # The spline sums to zero over the data, since the intercept is a separate term.
     centring = qr(rows.sum(axis=0)[:, None])[0][:, 1:]
     design = np.hstack([linear, rows @ centring])
@@ -128,7 +128,7 @@ def basis(x: Floats, knots: Floats) -> Floats:
         Shape ``(n, k)``.
     """
     bend = np.zeros((len(knots),) * 2)
-    differences, bands = _bands(knots)
+    differences, bands = _make_bands(knots)
     bend[1:-1] = np.linalg.solve(bands, differences)
     inside = np.clip(x, knots[0], knots[-1])
     cell = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
@@ -157,7 +157,7 @@ def _end_slope(knots: Floats, bend: Floats, end: int) -> Floats:
     return slope_row
 
 
-def _bands(knots: Floats) -> tuple[Floats, Floats]:
+def _make_bands(knots: Floats) -> tuple[Floats, Floats]:
     step, n = np.diff(knots), len(knots)
     differences, bands = np.zeros((n - 2, n)), np.zeros((n - 2, n - 2))
     for i in range(n - 2):
@@ -168,8 +168,8 @@ def _bands(knots: Floats) -> tuple[Floats, Floats]:
     return differences, bands
 
 
-def _penalty(knots: Floats) -> Floats:
-    differences, bands = _bands(knots)
+def _make_penalty_matrix(knots: Floats) -> Floats:
+    differences, bands = _make_bands(knots)
     penalty_matrix: Floats = differences.T @ np.linalg.solve(bands, differences)
     return penalty_matrix
 
@@ -254,7 +254,7 @@ def delta_loglik(y: Floats, base: Floats, added_columns: Floats, unit: Codes) ->
     full = np.hstack([base, added_columns])
 
     def gain(out: Kept) -> Floats:
-        logliks = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
+        logliks = [_compute_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
         return logliks[0] - logliks[1]
 
     return _mean_gain(gain, unit)
@@ -278,7 +278,7 @@ def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
         smooth = fit_smooth(y[~out], linear[~out], x[~out])
         residual = y[out] - smooth.predict(linear[out], x[out])
         bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + residual**2 / smooth.variance)
-        gains: Floats = bent - _loglik(y[~out], straight[~out], y[out], straight[out])
+        gains: Floats = bent - _compute_loglik(y[~out], straight[~out], y[out], straight[out])
         return gains
 
     return _mean_gain(gain, unit)
@@ -297,7 +297,7 @@ def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
     return Slope(mean, mean - half, mean + half)
 
 
-def _loglik(y: Floats, x: Floats, held_y: Floats, held_x: Floats) -> Floats:
+def _compute_loglik(y: Floats, x: Floats, held_y: Floats, held_x: Floats) -> Floats:
     beta = np.linalg.lstsq(x, y, rcond=None)[0]
     free = max(len(y) - x.shape[1], 1)
     variance = max(float(((y - x @ beta) ** 2).sum()) / free, 1e-12)

@@ -97,8 +97,8 @@ def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[C
         (way for way, value in zip(ways, stays, strict=True) if not value),
         key=lambda way: -way.max(),
     )
-    constants = sparse.hstack([_indicators(way) for way in (*off[1:], cell)]).tocsr()
-    first_way = _indicators(off[0]) if off else sparse.csr_array((len(values), 0))
+    constants = sparse.hstack([_make_indicators(way) for way in (*off[1:], cell)]).tocsr()
+    first_way = _make_indicators(off[0]) if off else sparse.csr_array((len(values), 0))
     n_first = np.asarray(first_way.sum(0)).ravel()
     first_by_constants = (first_way.T @ constants).toarray()
     gram = (constants.T @ constants).toarray() - first_by_constants.T @ (
@@ -113,7 +113,7 @@ def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[C
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
     shares_left = []
     for way in ways:
-        way_values = _indicators(way).multiply(weight[:, None]).tocsr()
+        way_values = _make_indicators(way).multiply(weight[:, None]).tocsr()
         by_first = (first_way.T @ way_values).toarray()
         through = (constants.T @ way_values).toarray() - first_by_constants.T @ (
             by_first / n_first[:, None]
@@ -121,15 +121,15 @@ def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[C
         lost = np.sum(by_first**2 / n_first[:, None]) + np.sum(through * (solved @ through))
         shares_left.append(max(1 - float(lost / np.sum(weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
-    moved = 0.0
+    largest_change = 0.0
     for way, way_values in zip(off, (levels, estimates), strict=False):
         n = np.bincount(way).astype(float)
         spread = max(float(np.var(way_values[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
-        moved += spread * float(np.sum(np.bincount(way, weight) ** 2))
-    return _Fit(residual, n_constants, tuple(shares_left), moved, stays)
+        largest_change += spread * float(np.sum(np.bincount(way, weight) ** 2))
+    return _Fit(residual, n_constants, tuple(shares_left), largest_change, stays)
 
 
-def _indicators(codes: Codes) -> sparse.csr_array:
+def _make_indicators(codes: Codes) -> sparse.csr_array:
     n = len(codes)
     return sparse.csr_array((np.ones(n), (np.arange(n), codes)), (n, int(codes.max()) + 1))
 
@@ -158,7 +158,7 @@ def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Flo
             clustered, (people, frames), contributions, strict=True
         ):
             terms = terms + np.where(extra > 0, part**2 / part_freedom, 0.0)
-    return _satterthwaite(total, terms, freedoms)
+    return _compute_degrees_of_freedom(total, terms, freedoms)
 
 
 def crossed_variance(
@@ -191,10 +191,10 @@ def crossed_variance(
     total: Floats = np.maximum(people + frames - alone, np.maximum(*least))
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return total, _satterthwaite(total, np.asarray(terms), freedoms)
+    return total, _compute_degrees_of_freedom(total, np.asarray(terms), freedoms)
 
 
-def _satterthwaite(total: Floats, terms: Floats, freedoms: Sequence[Floats]) -> Floats:
+def _compute_degrees_of_freedom(total: Floats, terms: Floats, freedoms: Sequence[Floats]) -> Floats:
     """Return a variance's degrees of freedom, between those of the clusters and single answers."""
     people, frames, answers_freedom = freedoms
     fewest = np.where(people > 0, np.where(frames > 0, np.minimum(people, frames), people), frames)

@@ -64,17 +64,17 @@ def make_rows(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str
             _session_row(plan, sitting, number, taker)
             for number, sitting in enumerate(sittings, start=1)
         ],
-        TRIALS.name: [_trial_row(sitting, read) for sitting, read in _each_answer(sittings)],
+        TRIALS.name: [_trial_row(sitting, read) for sitting, read in _iterate_answers(sittings)],
         RESPONSES.name: [
             _response_row(plan, sitting, read, taker)
-            for sitting, read in _each_answer(sittings)
+            for sitting, read in _iterate_answers(sittings)
             if read.given is not None
         ],
         VERDICTS.name: list(make_verdict_rows(plan, sittings)),
-        READ.name: [_read_row(sitting, read) for sitting, read in _each_answer(sittings)],
+        READ.name: [_read_row(sitting, read) for sitting, read in _iterate_answers(sittings)],
         ASKED.name: [
             row
-            for sitting, read in _each_answer(sittings)
+            for sitting, read in _iterate_answers(sittings)
             for row in _prompt_rows_of_trial(sitting, read)
         ],
         PROMPTS.name: _prompt_rows(sittings),
@@ -99,7 +99,7 @@ def _design_rows(plan: Plan) -> dict[str, Rows]:
     }
 
 
-def _each_answer(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
+def _iterate_answers(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
     for sitting in sittings:
         for read in sitting.read:
             yield sitting, read
@@ -200,13 +200,16 @@ def _prompt_rows_of_trial(sitting: Sitting, read: Read) -> Iterator[dict[str, ob
             "read_by": _to_json(reply.read_by) if reply.read_by else "",
             "thoughts": _to_json(reply.thoughts) if reply.thoughts else "",
             "hidden_tokens": reply.n_hidden,
+            "fingerprints": _to_json(reply.fingerprints) if reply.fingerprints else "",
             "seed": reply.seed,
             "raw_sha256": _hash_text(f"{logprobs}\n{raw}"),
         }
 
 
 def _prompt_rows(sittings: Sequence[Sitting]) -> Rows:
-    prompts = dict.fromkeys(ask.prompt for _, read in _each_answer(sittings) for ask in read.asks)
+    prompts = dict.fromkeys(
+        ask.prompt for _, read in _iterate_answers(sittings) for ask in read.asks
+    )
     return [{"prompt_sha256": _hash_text(prompt), "prompt": prompt} for prompt in prompts]
 
 

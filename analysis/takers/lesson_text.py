@@ -83,12 +83,12 @@ class Lessons:
             [context] = self._rng.choices(allowed, [_CONTEXTS[context_] for context_ in allowed])
             way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
             n_earlier = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
-            *earlier, last = trials[: n_earlier + 1]
+            *earlier_trials, last = trials[: n_earlier + 1]
             situation = Situation(
                 way,
                 self._prompter,
                 self._prompter.instructions,
-                [(trial, self._right(trial)) for trial in earlier],
+                [(trial, self._right(trial)) for trial in earlier_trials],
             )
             yield from make_lessons(reading, last, situation, self._right(last))
 
@@ -200,11 +200,11 @@ def _items_outside_lists(study: Study, lists_seed: int, rng: Random) -> list[Ite
         text
         for entries in sound.built.lists
         for entry in entries
-        for text in _sentences_of(entry.item)
+        for text in _list_sentences(entry.item)
     }
     of_condition: dict[tuple[str, str], list[Item]] = {}
     for item in sound.items:
-        if not list_texts & _sentences_of(item):
+        if not list_texts & _list_sentences(item):
             of_condition.setdefault((item.construction, item.condition), []).append(item)
     return [
         item
@@ -213,7 +213,7 @@ def _items_outside_lists(study: Study, lists_seed: int, rng: Random) -> list[Ite
     ]
 
 
-def _sentences_of(item: Item) -> set[str]:
+def _list_sentences(item: Item) -> set[str]:
     texts = (item.good, item.bad, item.distractor)
     return {item.after_context(text) for text in texts if text}
 

@@ -124,7 +124,7 @@ class Mistakes(Erring):
         who = account.participant.ref
         path = Path(self._operator.environment.folder) / "bonuses.csv"
         path.write_text(self._rng.choice(_WRONG_FILES).format(who=who), encoding="utf-8")
-        entries, _ = build_bonus_entries([account], read_bonus_file(path, [who], "USD"))
+        entries, _ = build_bonus_entries([account], read_bonus_file(path, [who], "USD", "run"))
         self._operator.pay_entries(entries)
 
 

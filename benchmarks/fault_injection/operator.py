@@ -232,7 +232,7 @@ class Operator:
         finishers = [a.bonus_candidate for a in owed if a.finished]
         # Who waits could not submit, and gets the bonus on the compensation.
         entries, _waiting = build_bonus_entries(
-            owed, bonuses_by_rule(self._study.payment, finishers)
+            owed, bonuses_by_rule(self._study.payment, finishers, "run")
         )
         self._pay(entries)
 

@@ -162,6 +162,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.practice,
     session_checks.answers,
     session_checks.deadlines,
+    session_checks.refused_presses,
     session_checks.font,
     session_checks.pauses,
     question_checks.questionnaire,
@@ -261,9 +262,11 @@ def check_study(study: Study, seed: int, *, launched: bool = False) -> Report:
         launched: Whether the study is of a run: its participants have agreed to its consent.
     """
     examined = Examined(study, seed)
-    faults = list(_answers(examined, KEY_CHECKS if launched else (*KEY_CHECKS, check_consent)))
+    faults = list(
+        _collect_findings(examined, KEY_CHECKS if launched else (*KEY_CHECKS, check_consent))
+    )
     if not any(_hides_items(error) for error in faults):
-        faults += _answers(examined, MATERIAL_CHECKS)
+        faults += _collect_findings(examined, MATERIAL_CHECKS)
     unique = {str(error): error for error in faults}.values()
     errors = tuple(error for error in unique if not isinstance(error, StudyNote))
     notes = tuple(error for error in unique if isinstance(error, StudyNote))
@@ -294,7 +297,7 @@ def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
     return type(first)(first.problem, where=first.where, expected=first.expected, remedy=remedy)
 
 
-def _answers(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[ParallaxError]:
+def _collect_findings(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[ParallaxError]:
     for check in checks:
         try:
             yield from check(examined)

@@ -50,12 +50,12 @@ class Element:
 
 def consent_elements(study: Study) -> tuple[Element, ...]:
     """Return every element of a consent, with the place where the study has it."""
-    words, passages = _words_by_language(), _passages(study.text("consent"))
-    own, english = words.get(_primary(study), {}), words[_ENGLISH]
-    said_elsewhere = _SAID_BY_THE_PAGE | _key_of(study)
+    words, passages = _words_by_language(), _split_into_passages(study.text("consent"))
+    own_words, english = words.get(_get_primary_language(study), {}), words[_ENGLISH]
+    said_elsewhere = _SAID_BY_THE_PAGE | _name_consent_keys(study)
     elements = []
-    for name, title in _titles().items():
-        heading, *patterns = own.get(name, english[name])
+    for name, title in _load_titles().items():
+        heading, *patterns = own_words.get(name, english[name])
         patterns += english[name][1:]
         for known_heading in filter(None, (heading, study.consent.headings.get(name))):
             patterns.append(rf"^{re.escape(known_heading.strip())}\W*$")
@@ -69,7 +69,7 @@ def consent_elements(study: Study) -> tuple[Element, ...]:
 def check_consent(examined: Examined) -> Iterator[ParallaxError]:
     """Report elements of a consent that the study's text lacks, and headings of no element."""
     study = examined.study
-    known_names = list(_titles())
+    known_names = list(_load_titles())
     for name in study.consent.headings:
         if name not in known_names:
             unknown = unknown_name("element of a consent", name, known_names)
@@ -85,10 +85,12 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
         yield _nothing_found(study, where)
         return
     if missing := [element for element in elements if not element.found]:
-        named = "; ".join(f'{element.title} ("{element.heading}")' for element in missing)
+        missing_elements = "; ".join(
+            f'{element.title} ("{element.heading}")' for element in missing
+        )
         yield StudyNote(
             f"the consent lacks {len(missing)} of the {len(elements)} elements that 45 CFR 46.116 "
-            f"and Article 13 GDPR ask for, as far as its words show: {named}",
+            f"and Article 13 GDPR ask for, as far as its words show: {missing_elements}",
             where=where,
             expected="a passage for each, under a heading such as the one in brackets; your ethics "
             "board decides what it needs",
@@ -98,12 +100,12 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
 
 def _nothing_found(study: Study, where: str) -> ParallaxError:
     """Return a mistake, or a remark if the words of the study's language are not known."""
-    known = _primary(study) in _words_by_language()
-    kind = StudyError if known else StudyNote
+    has_words = _get_primary_language(study) in _words_by_language()
+    kind = StudyError if has_words else StudyNote
     return kind(
         "the consent has none of the elements that participants must read before they agree, such "
         "as what they do, for how long, that it is voluntary, and whom to ask"
-        if known
+        if has_words
         else f"the elements of the consent cannot be recognised in {study.study.language}",
         where=where,
         expected="a passage for each element, under a heading such as "
@@ -126,7 +128,7 @@ def describe_consent(study: Study) -> Iterator[str]:
         yield f"Empty keys of [study] that the page would show below: {', '.join(unnamed)}"
 
 
-def _key_of(study: Study) -> dict[str, str]:
+def _name_consent_keys(study: Study) -> dict[str, str]:
     """Return the elements that keys of study.toml put on the consent page."""
     days = study.privacy.keep_identifying_days
     keys = {
@@ -142,7 +144,7 @@ def _key_of(study: Study) -> dict[str, str]:
     return {name: f"{key} in study.toml" for name, (key, value) in keys.items() if value.strip()}
 
 
-def _passages(markdown: str) -> list[tuple[str, str]]:
+def _split_into_passages(markdown: str) -> list[tuple[str, str]]:
     """Return each heading and sentence of a text, and how its paragraph goes on, without marks."""
     passages = []
     for paragraph in re.split(r"\n\s*\n|(?<=\n)(?=#)", markdown):
@@ -150,29 +152,31 @@ def _passages(markdown: str) -> list[tuple[str, str]]:
         starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(line))]
         for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
             if sentence := line[start:end].strip():
-                passages.append((sentence, _excerpt(line[start : start + _LONGEST_EXCERPT + 1])))
+                passages.append(
+                    (sentence, _shorten_passage(line[start : start + _LONGEST_EXCERPT + 1]))
+                )
     return passages
 
 
-def _excerpt(passage: str) -> str:
+def _shorten_passage(passage: str) -> str:
     if len(passage) <= _LONGEST_EXCERPT:
         return passage
     return passage[:_LONGEST_EXCERPT].rsplit(" ", 1)[0] + " ..."
 
 
-def _primary(study: Study) -> str:
+def _get_primary_language(study: Study) -> str:
     return study.study.language.lower().partition("-")[0]
 
 
 @cache
-def _tables() -> dict[str, Any]:
+def _load_tables() -> dict[str, Any]:
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
-def _titles() -> dict[str, str]:
-    titles: dict[str, str] = _tables()["elements"]
+def _load_titles() -> dict[str, str]:
+    titles: dict[str, str] = _load_tables()["elements"]
     return titles
 
 
 def _words_by_language() -> dict[str, dict[str, list[str]]]:
-    return {name: table for name, table in _tables().items() if name != "elements"}
+    return {name: table for name, table in _load_tables().items() if name != "elements"}

@@ -115,14 +115,16 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
             remedy="Fill the lists up, or give the column another header to have the items dealt",
         )
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
-    conditions = _distinct(items, "condition")
+    conditions = _count_distinct_values(items, "condition")
     sole = {
         item.template
         for item in items
         if item.kind is not Kind.TARGET and conditions[item.template] == 1
     } - in_lists
-    frames = {n: f for n, f in _distinct(items, "frame").items() if n not in sole | in_lists}
-    lists = _lists(frames, conditions) if frames else 1
+    frames = {
+        n: f for n, f in _count_distinct_values(items, "frame").items() if n not in sole | in_lists
+    }
+    lists = _choose_number_of_lists(frames, conditions) if frames else 1
     if column:
         lists = len({value for item in items for value in lists_named(item, column)})
     numbers = Counter(item.template for item in items)
@@ -139,11 +141,11 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         squares=squares,
         shared=tuple(SharedPlan(name, n) for name, n in numbers.items() if name in sole),
         given=tuple(
-            GivenPlan(name, column, _first_list(items, name, column))
+            GivenPlan(name, column, _count_in_first_list(items, name, column))
             for name in numbers
             if name in in_lists
         ),
-        notes=(*given_notes, *_notes(frames, squares, lists)),
+        notes=(*given_notes, *_make_notes(frames, squares, lists)),
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
@@ -182,12 +184,12 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     of = {template: blocks[0] if blocks else "" for template, blocks in items_by_block.items()}
     names = list(dict.fromkeys(of[name] for name in plan.in_each_list))
     trials = plan.in_each_list
-    apart = all(
+    is_apart = all(
         _separate(items, {t: n for t, n in trials.items() if of[t] == name}) for name in names
     )
     shown = ", ".join(name or "(none)" for name in names)
     note = f'The blocks of a session are those of the column "{column}": {shown}.'
-    separate = plan.separate if apart else ""
+    separate = plan.separate if is_apart else ""
     return replace(plan, blocks=of, separate=separate, notes=(*plan.notes, note))
 
 
@@ -218,9 +220,9 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
             shown = frame.partition("=")[2]
             fault = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
         elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
-            odd = next(t for value, t in sizes if sizes[value, t] != sizes[lists[0], t])
-            counts = ", ".join(f"{value}: {sizes[value, odd]}" for value in lists)
-            fault = f"{_UNEQUAL} of {odd} ({counts})"
+            odd_template = next(t for value, t in sizes if sizes[value, t] != sizes[lists[0], t])
+            counts = ", ".join(f"{value}: {sizes[value, odd_template]}" for value in lists)
+            fault = f"{_UNEQUAL} of {odd_template} ({counts})"
         else:
             return column, [
                 f'The column "{column}" puts the items into {len(lists)} lists: {", ".join(lists)}.'
@@ -229,20 +231,20 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
     return "", notes
 
 
-def _first_list(items: Sequence[Item], template: str, column: str) -> int:
+def _count_in_first_list(items: Sequence[Item], template: str, column: str) -> int:
     lists_by_item = [lists_named(item, column) for item in items if item.template == template]
     first = next(value for numbers in lists_by_item for value in numbers)
     return sum(not numbers or first in numbers for numbers in lists_by_item)
 
 
-def _distinct(items: Sequence[Item], attribute: str) -> dict[str, int]:
+def _count_distinct_values(items: Sequence[Item], attribute: str) -> dict[str, int]:
     distinct: dict[str, set[str]] = {}
     for item in items:
         distinct.setdefault(item.template, set()).add(getattr(item, attribute))
     return {name: len(values) for name, values in distinct.items()}
 
 
-def _lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:
+def _choose_number_of_lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:
     fewest = max(conditions.values())
     if fewest == 1:
         return 1
@@ -261,7 +263,7 @@ def _separate(items: Sequence[Item], trials: Mapping[str, int]) -> str:
     return "construction" if max(counts.values(), default=0) * 2 < counts.total() else ""
 
 
-def _notes(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
+def _make_notes(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
     shown = {square.template for square in squares}
     partly = [
         f"{square.left_out} of the {frames[square.template]} items of {square.template} will not "

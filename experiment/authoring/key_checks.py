@@ -116,17 +116,17 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
     for number, rule in enumerate(examined.study.exclusion):
         location = examined.at("exclusion", number)
         try:
-            yield from _misread(rule, location)
+            yield from _report_misread_rules(rule, location)
         except ParallaxError as error:
             yield prefix_location(error, location)
         if rule in examined.study.exclusion[:number]:
             yield StudyNote("the same rule is given twice", where=location)
 
 
-def _misread(rule: Rule, location: str) -> Iterator[ParallaxError]:
+def _report_misread_rules(rule: Rule, location: str) -> Iterator[ParallaxError]:
     yield from misread(rule.model_extra or {}, load_rule(rule), location)
     for part in parts_of(rule):
-        yield from _misread(part, location)
+        yield from _report_misread_rules(part, location)
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
@@ -300,18 +300,20 @@ def check_analysis_names(examined: Examined) -> Iterator[ParallaxError]:
     if not examined.items:
         return
     study, plan = examined.study, examined.study.analysis
-    columns = _columns(examined)
+    columns = _list_columns(examined)
     question_names = [question.name for question in study.questionnaire]
     location = {key: examined.at("analysis", key) for key in ("factors", "covariates", "repeats")}
     between = list(study.design.factors)
-    yield from _unknown("column", plan.factors, [*columns, *between], location["factors"])
-    yield from _unknown(
+    yield from _report_unknown_names(
+        "column", plan.factors, [*columns, *between], location["factors"]
+    )
+    yield from _report_unknown_names(
         "column or question",
         plan.covariates,
         [*columns, *question_names, TRIAL_ORDER],
         location["covariates"],
     )
-    yield from _unknown(
+    yield from _report_unknown_names(
         "column", [plan.repeats] if plan.repeats else [], columns, location["repeats"]
     )
     for name in plan.covariates:
@@ -324,13 +326,13 @@ def check_analysis_names(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def _columns(examined: Examined) -> list[str]:
+def _list_columns(examined: Examined) -> list[str]:
     further = {name for item in examined.items for name, _ in item.extra}
     features = {part.partition("=")[0] for item in examined.items for part in item.features.split()}
     return sorted(further | features)
 
 
-def _unknown(
+def _report_unknown_names(
     kind: str, names: Sequence[str], known_names: Sequence[str], location: str
 ) -> Iterator[ParallaxError]:
     for name in names:

@@ -45,13 +45,13 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
     examined.items = list(load_items(study, refused.append))
     yield from refused
     file = str(study.materials_path)
-    for finding in check_items(examined.items, alone=_alone(study)):
+    for finding in check_items(examined.items, alone=_accepts_single_versions(study)):
         if finding.result is Result.FAILED and not refused:
             kind = StudyError if finding.check in _FATAL else StudyNote
             yield kind(f"{finding.check}: {finding.found}", where=file)
 
 
-def _alone(study: Study) -> bool:
+def _accepts_single_versions(study: Study) -> bool:
     """Return whether the response type accepts items with only one version."""
     try:
         return response_class(study.response).alone
@@ -123,7 +123,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
     failed = [check for check in audit(audited, built, index) if not check.passed]
     for check in failed:
-        keys = _keys_of(check.name.partition(",")[0], study.design)
+        keys = _name_design_key(check.name.partition(",")[0], study.design)
         yield DesignError(
             f"the lists fail a check of the design, {check.name}: {_shorten(check.found)}",
             where=examined.at(*keys),
@@ -139,7 +139,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _keys_of(check: str, design: Design) -> tuple[str, ...]:
+def _name_design_key(check: str, design: Design) -> tuple[str, ...]:
     """Return the key of study.toml that a check of the lists concerns."""
     if check in _OF_ORDERS:
         return ("design", "order" if "order" in design.model_fields_set else "separate")
@@ -249,7 +249,7 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
         if "![" in "".join(_texts(item)) and any(map(LIKE_A_PICTURE.search, _texts(item)))
     )
     for item in shown:
-        problem, expected = _unshown(item, examined)
+        problem, expected = _find_unshown_text(item, examined)
         if problem:
             location = examined.place_of(item) or examined.at("materials")
             yield StudyError(
@@ -263,7 +263,7 @@ def _texts(item: Item) -> tuple[str, ...]:
     return texts
 
 
-def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
+def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
     study = examined.study
     if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
         return "has a picture in one of its versions", "a picture in the column context"

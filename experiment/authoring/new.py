@@ -109,7 +109,7 @@ def new_study(
             where=str(source),
             expected=f"at least as many items as conditions: {design.lists}",
         )
-    oddities = _odd(materials, asking, design, source, language)
+    oddities = _find_oddities(materials, asking, design, source, language)
     new = NewStudy(folder, materials, asking, design, oddities)
     with atomic_folder(folder, ()) as temporary:
         _write(new, temporary, title or asking.title, language)
@@ -128,11 +128,13 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
     """Refuse a derived study with errors: these are errors in its items."""
     for error in check_folder(str(temporary), _SEED).errors:
         where = error.where.replace(str(temporary), str(folder))
-        told = type(error)(error.problem, where=where, expected=error.expected, remedy=error.remedy)
-        raise prefix_location(told, str(source))
+        located_error = type(error)(
+            error.problem, where=where, expected=error.expected, remedy=error.remedy
+        )
+        raise prefix_location(located_error, str(source))
 
 
-def _odd(
+def _find_oddities(
     found: Found, asking: Asking, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
     """Return the oddities that the lints find in the items, located in the source.
@@ -183,7 +185,7 @@ def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
         materials,
         asking,
         design,
-        _groups(materials.items),
+        _group_constructions(materials.items),
         practice=PRACTICE_FILE if materials.practice else "",
     )
     (into / STUDY_FILE).write_text(text, encoding="utf-8", newline="\n")
@@ -232,7 +234,7 @@ def _copy_minimal(folder: Path, name: str) -> None:
     (folder / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8", newline="\n")
 
 
-def _groups(items: Sequence[Item]) -> dict[str, str]:
+def _group_constructions(items: Sequence[Item]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for item in items:
         columns = dict(item.extra)

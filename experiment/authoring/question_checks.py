@@ -31,7 +31,7 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
         )
     for number, question in enumerate(questions):
         location = examined.at("questionnaire", number, "options")
-        yield from _condition(examined, number)
+        yield from _check_condition(examined, number)
         several = question.type in ("choice", "choices")
         if several and not [text for text in question.options if text.strip()]:
             never = ", and no one could finish, because it is required" * question.required
@@ -42,7 +42,7 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
                 remedy='Give options, or make it type = "text"',
             )
         elif several:
-            yield from _options(question, location)
+            yield from _check_options(question, location)
         elif question.options:
             yield StudyError(
                 f'the question "{question.name}" is of type {question.type} but has options',
@@ -52,7 +52,7 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
+def _check_condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
     """Report conditions on a question that does not come earlier, or on an impossible answer."""
     question = examined.study.questionnaire[number]
     earlier_questions = {one.name: one for one in examined.study.questionnaire[:number]}
@@ -75,7 +75,7 @@ def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
             )
 
 
-def _options(question: Question, location: str) -> Iterator[ParallaxError]:
+def _check_options(question: Question, location: str) -> Iterator[ParallaxError]:
     name, options = question.name, question.options
     if question.type == "choices" and (
         mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
@@ -102,11 +102,11 @@ def _options(question: Question, location: str) -> Iterator[ParallaxError]:
             where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
-    if alike := find_repeated(
+    if repeated_options := find_repeated(
         [option.casefold() for option in options if options.count(option) == 1]
     ):
         yield StudyNote(
-            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case',
+            f'the question "{name}" offers "{repeated_options[0]}" twice, in upper and lower case',
             where=location,
         )
     if len(options) == 1:
@@ -129,7 +129,7 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
     ]
     question_names = [question.name for question in study.questionnaire]
     for path, question in asked_questions:
-        yield from _problems(question, question_names, examined.at(*path, "name"))
+        yield from _find_problems(question, question_names, examined.at(*path, "name"))
         question_names.append(question.name)
     offered = study.recruitment.devices if study.recruitment else []
     if refused := study.taking_part.refuses([*offered]):
@@ -146,7 +146,7 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _problems(
+def _find_problems(
     question: Question, question_names: Sequence[str], location: str
 ) -> Iterator[ParallaxError]:
     if question.name in question_names:
@@ -211,8 +211,8 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
     for number, question in enumerate(study.questionnaire):
         location = examined.at("questionnaire", number, "when")
         yield from _unknown_levels(design, question.when, location)
-    yield from _contradictions(examined)
-    yield from _without_effect(examined)
+    yield from _find_contradictions(examined)
+    yield from _find_factors_without_effect(examined)
 
 
 def _unknown_levels(
@@ -228,7 +228,7 @@ def _unknown_levels(
             )
 
 
-def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
+def _find_contradictions(examined: Examined) -> Iterator[ParallaxError]:
     """Report entries that contradict each other for the same participants."""
     design = examined.study.design
     for levels in design.combinations:
@@ -248,7 +248,7 @@ def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
                 numbers[page] = number
 
 
-def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
+def _find_factors_without_effect(examined: Examined) -> Iterator[ParallaxError]:
     """Report factors whose levels make no difference for participants."""
     study, design = examined.study, examined.study.design
     whens = [source.when for source in design.sources]
@@ -272,7 +272,7 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report rules about data that the study lacks, and thresholds that cannot be crossed."""
     planned = build_planned_study(examined)
     for number in range(len(examined.study.exclusion)):
-        yield from _of_rule(examined, planned, number)
+        yield from _check_rule(examined, planned, number)
 
 
 def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
@@ -312,7 +312,7 @@ def sound_rules(examined: Examined) -> list[Rule]:
         rule
         for number, rule in enumerate(examined.study.exclusion)
         if _load_rule_if_valid(rule)
-        and all(isinstance(error, StudyNote) for error in _of_rule(examined, planned, number))
+        and all(isinstance(error, StudyNote) for error in _check_rule(examined, planned, number))
     ]
 
 
@@ -346,7 +346,7 @@ def _load_rule_if_valid(rule: Rule) -> ExclusionRule | None:
         return None
 
 
-def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator[ParallaxError]:
+def _check_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator[ParallaxError]:
     rule = _load_rule_if_valid(examined.study.exclusion[number])
     if rule is None:
         return
@@ -361,7 +361,7 @@ def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator
             where=at("rule"),
             expected="replace_excluded = false",
         )
-    yield from _unfit(rule, planned.session_type, at("rule"))
+    yield from _report_unfit_rule(rule, planned.session_type, at("rule"))
     for error in flaws(rule, planned):
         yield type(error)(
             error.problem,
@@ -371,7 +371,7 @@ def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator
         )
 
 
-def _unfit(
+def _report_unfit_rule(
     rule: ExclusionRule, response: ResponseType | None, location: str
 ) -> Iterator[ParallaxError]:
     """Report that a rule, or a part of one, counts what the answers do not provide."""

@@ -1,4 +1,4 @@
-"""Checks of a session: keys, answers, places, breaks, pages, font, widths and deadlines."""
+"""Checks of a session: keys, answers, places, breaks, pages, font, widths, lock-outs, deadlines."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from experiment.responses.base import Balance, Gives, ResponseType
 from experiment.responses.registry import answer_keys, response_of
 from experiment.responses.responders import RESPONDERS
 from experiment.studies.files import FONT_SUFFIX
-from experiment.studies.study import Study
+from experiment.studies.study import Study, Trials
 
 _MOST_PLACES = 100_000
 
@@ -100,7 +100,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
                 where=examined.at("design", "quotas", quota),
                 expected="participants_per_list, trials_per_list, or both",
             )
-    options, unbalanced = _balanced_over(study), _unbalanced(examined)
+    options, unbalanced = _count_balanced_places(study), _describe_imbalance(examined)
     for number in map(study.design.places, range(study.design.n_lists)):
         if number % options == 0 or not unbalanced:
             continue
@@ -153,7 +153,7 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
     yield from ()
 
 
-def _unbalanced(examined: Examined) -> str:
+def _describe_imbalance(examined: Examined) -> str:
     """Return what an odd number of places leaves unbalanced; empty if there is nothing."""
     try:
         response = response_of(examined.study)
@@ -171,7 +171,7 @@ def _unbalanced(examined: Examined) -> str:
     return "one version of an item is shown once more than the other" if two_versions else ""
 
 
-def _balanced_over(study: Study) -> int:
+def _count_balanced_places(study: Study) -> int:
     """Return the number of places over which a list's screens are balanced."""
     try:
         return response_of(study).balanced_over
@@ -286,8 +286,8 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
         if (fits := of_item.letters_in_place) is None:
             continue
         for word in of_item.unbroken_words(item):
-            number += _columns(word) > fits
-            if _columns(word) > max(fits, _columns(widest)):
+            number += _measure_width(word) > fits
+            if _measure_width(word) > max(fits, _measure_width(widest)):
                 widest, widest_item, window_width = word, item, fits
     if widest_item is not None:
         yield StudyNote(
@@ -300,7 +300,7 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _columns(word: str) -> int:
+def _measure_width(word: str) -> int:
     """Return a word's width in Latin letters; East Asian wide letters count twice."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in word)
 
@@ -323,28 +323,43 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
             expected="deadline_ms below [trial.parameters.tasks.NAME]",
         )
     for name, type_ in with_one.items():
-        yield from _too_early(examined, name, type_)
+        yield from _report_early_deadline(examined, name, type_)
     if with_one and not study.trial.practice:
         yield StudyNote(
             "participants meet the deadline without practice: only practice trials say that an "
             "answer was late",
-            where=_where(examined, next(iter(with_one))),
+            where=_locate_deadline(examined, next(iter(with_one))),
             expected="practice trials (docs/studies.md)",
         )
 
 
-def _too_early(examined: Examined, task: str, type_: ResponseType) -> Iterator[ParallaxError]:
+def _report_early_deadline(
+    examined: Examined, task: str, type_: ResponseType
+) -> Iterator[ParallaxError]:
     lockout = examined.study.trial.lockout_ms
     if type_.deadline_ms is not None and type_.deadline_ms <= lockout:
         yield StudyError(
             f"the deadline is after {type_.deadline_ms} ms, but no press counts in the first "
             f"{lockout} ms",
-            where=_where(examined, task),
+            where=_locate_deadline(examined, task),
             expected=f"more than {lockout}",
             remedy="Raise deadline_ms, or lower lockout_ms below [trial]",
         )
 
 
-def _where(examined: Examined, task: str) -> str:
-    inner = ("tasks", task) if task else ()
-    return examined.at("trial", "parameters", *inner, "deadline_ms")
+def refused_presses(examined: Examined) -> Iterator[ParallaxError]:
+    """Report a lock-out and gap so short that the end of a double click answers a trial."""
+    trial = examined.study.trial
+    usual_ms = Trials.model_fields["lockout_ms"].default
+    if (together_ms := trial.lockout_ms + trial.gap_ms) < usual_ms:
+        yield StudyNote(
+            f"presses count {together_ms} ms after the answer before them, so that a double click, "
+            "or a hand that trembles, answers two trials",
+            where=examined.at("trial", "lockout_ms"),
+            expected=f"lockout_ms and gap_ms that together are {usual_ms} or more",
+        )
+
+
+def _locate_deadline(examined: Examined, task: str) -> str:
+    task_keys = ("tasks", task) if task else ()
+    return examined.at("trial", "parameters", *task_keys, "deadline_ms")

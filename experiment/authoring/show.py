@@ -38,7 +38,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     design, terms = study.design, study.recruitment
     yield f"{study.study.title} ({study.name} {study.study.version}, {study.study.language})"
     yield ""
-    yield f"Lists         {_lists(design)}: {design.n_places} participants in all"
+    yield f"Lists         {_describe_lists(design)}: {design.n_places} participants in all"
     for factor, levels in design.factors.items():
         yield f"Factor        {factor}: {', '.join(levels)}, between participants"
     for wording in design.wording:
@@ -47,15 +47,15 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
         changed += [f"{text}.md in place of {page}.md" for page, text in wording.pages.items()]
         yield f"Wording       {condition}: {'; '.join(changed)}"
     for square in design.squares:
-        yield f"Square        {_square(square, built)}"
+        yield f"Square        {_describe_square(square, built)}"
     for source in (*design.shared, *design.given):
-        yield f"{type(source).__name__:<14}{_source(source, design, built)}"
+        yield f"{type(source).__name__:<14}{_describe_source(source, design, built)}"
     yield f"Counted       {count_trials(study, built)}"
-    yield f"Neighbours    {_neighbours(design)}"
+    yield f"Neighbours    {_describe_neighbours(design)}"
     yield f"Response      {study.response}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
     yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
-    yield f"Duration      about {_minutes(study)} at the median"
+    yield f"Duration      about {_describe_duration(study)} at the median"
     if terms is None:
         yield "Cost          nobody is paid: study.toml has no [recruitment]"
     else:
@@ -73,9 +73,9 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     for number, line in enumerate(describe_consent(study)):
         yield f"{'' if number else _CONSENT:<{_INDENT}}{line}"
     yield ""
-    yield from _counts(built)
+    yield from _tabulate_counts(built)
     yield ""
-    yield from _examples(study, built)
+    yield from _render_examples(study, built)
 
 
 def find_consent_lines(description: str) -> str:
@@ -93,22 +93,22 @@ def count_trials(study: Study, built: BuiltLists) -> str:
     A table of items whose fillers, practice or questions were not read as such shows it here.
     """
     items_by_kind: dict[Kind, set[str]] = {kind: set() for kind in Kind}
-    asked = set[str]()
+    asked_tasks = set[str]()
     for entry in chain.from_iterable(built.lists):
         items_by_kind[entry.kind].add(entry.item.item_id)
         if entry.item.version(QUESTION):
-            asked.add(entry.item.item_id)
+            asked_tasks.add(entry.item.item_id)
     counts = (
         (len(items_by_kind[Kind.TARGET]), "target", "targets"),
         (len(items_by_kind[Kind.FILLER]), "filler", "fillers"),
         (len(items_by_kind[Kind.CATCH]), "catch trial", "catch trials"),
         (len(read_practice(study)), "practice trial", "practice trials"),
-        (len(asked), "item with a question", "items with a question"),
+        (len(asked_tasks), "item with a question", "items with a question"),
     )
     return ", ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts)
 
 
-def _minutes(study: Study) -> str:
+def _describe_duration(study: Study) -> str:
     estimate = (
         minutes(study.design.most_trials)
         if study.recruitment is None
@@ -117,19 +117,19 @@ def _minutes(study: Study) -> str:
     return "1 minute" if estimate == 1 else f"{estimate:g} minutes"
 
 
-def _lists(design: Design) -> str:
+def _describe_lists(design: Design) -> str:
     numbers = range(design.n_lists)
-    trials = _range([design.trials(number) for number in numbers])
-    places = _range([design.places(number) for number in numbers])
+    trials = _describe_range([design.trials(number) for number in numbers])
+    places = _describe_range([design.places(number) for number in numbers])
     return f"{design.n_lists}, each with {trials} trials and {places} participants"
 
 
-def _range(numbers: Sequence[int]) -> str:
+def _describe_range(numbers: Sequence[int]) -> str:
     least, most = min(numbers), max(numbers)
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _source(source: Source, design: Design, built: BuiltLists) -> str:
+def _describe_source(source: Source, design: Design, built: BuiltLists) -> str:
     numbers = [
         sum(entry.item.template in source.templates for entry in entries)
         for number, entries in enumerate(built.lists)
@@ -137,10 +137,11 @@ def _source(source: Source, design: Design, built: BuiltLists) -> str:
     ]
     only = "".join(f", where {factor} is {level}" for factor, level in source.when.items())
     column = f', as the column "{source.column}" says' if isinstance(source, Given) else ""
-    return f"{', '.join(source.templates)}: {_range(numbers)} trials in each list{column}{only}"
+    n_trials = f"{_describe_range(numbers)} trials in each list"
+    return f"{', '.join(source.templates)}: {n_trials}{column}{only}"
 
 
-def _square(square: Square, built: BuiltLists) -> str:
+def _describe_square(square: Square, built: BuiltLists) -> str:
     entries = [
         entry
         for entries in built.lists
@@ -162,26 +163,28 @@ def _square(square: Square, built: BuiltLists) -> str:
     )
 
 
-def _neighbours(design: Design) -> str:
+def _describe_neighbours(design: Design) -> str:
     columns = " or ".join(separate_columns(design))
     return f"two in a row are never of one {columns}" if columns else "in any order"
 
 
-def _counts(built: BuiltLists) -> list[str]:
+def _tabulate_counts(built: BuiltLists) -> list[str]:
     entries = [entry for entries in built.lists for entry in entries]
     rows = []
     for (construction, kind), number in Counter(
         (entry.item.construction, str(entry.kind)) for entry in entries
     ).items():
-        counted = [e for e in entries if (e.item.construction, e.kind) == (construction, kind)]
-        items = len({entry.item.item_id for entry in counted})
-        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in counted))
+        counted_entries = [
+            e for e in entries if (e.item.construction, e.kind) == (construction, kind)
+        ]
+        items = len({entry.item.item_id for entry in counted_entries})
+        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in counted_entries))
         mean = f"{number / len(built.lists):g}"
         rows.append((construction, kind, items, mean, conditions))
     return text_table(_COLUMNS, rows).splitlines()
 
 
-def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
+def _render_examples(study: Study, built: BuiltLists) -> Iterator[str]:
     response, rendering = response_of(study), render(study.materials.shown_to_people)
     yield f"One trial of each kind; {response.example_note}."
     entries = [entry for entries in built.lists for entry in entries]

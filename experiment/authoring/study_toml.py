@@ -11,6 +11,8 @@ from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
+from experiment.responses.answer import Balance
+from experiment.responses.base import ResponseType
 from experiment.responses.proposals import CatchTrials
 from experiment.studies.study import Study
 
@@ -46,16 +48,16 @@ def study_toml(
         practice: The file of practice trials; empty if there are none.
     """
     parts = (
-        _head(name, title, language, items_file, asking),
-        _headers(materials.headers),
-        _design(design, asking),
-        _trial(asking, practice),
-        _exclusion(materials.items, design, asking),
-        _questions(asking.words),
-        _terms(design, asking),
-        _constructions(materials.items, groups),
+        _write_head(name, title, language, items_file, asking),
+        _write_headers(materials.headers),
+        _write_design(design, asking),
+        _write_trial(asking, practice),
+        _write_exclusion(materials.items, design, asking),
+        _write_questions(asking.words),
+        _write_terms(design, asking),
+        _write_constructions(materials.items, groups),
     )
-    return _toml(line for part in parts for line in part)
+    return _join_lines(line for part in parts for line in part)
 
 
 def comparisons_toml(comparisons: Iterable[PlannedComparison]) -> str:
@@ -70,7 +72,7 @@ def comparisons_toml(comparisons: Iterable[PlannedComparison]) -> str:
         if is_alone:
             del keys["constructions"]
         lines += ["[[comparisons]]", *(f"{key} = {_quote(keys[key])}" for key in keys), ""]
-    return _toml(lines[:-1])
+    return _join_lines(lines[:-1])
 
 
 def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
@@ -89,7 +91,7 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
         if columns and (texts := {name: text for name, text in draft.extra.items() if text}):
             keys = ", ".join(f"{_quote(name)} = {_quote(text)}" for name, text in texts.items())
             lines.append(f"columns = {{ {keys} }}")
-    return _toml(lines)
+    return _join_lines(lines)
 
 
 def minutes(trials: int) -> int:
@@ -97,7 +99,7 @@ def minutes(trials: int) -> int:
     return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_BESIDE) / 60))
 
 
-def _toml(lines: Iterable[str]) -> str:
+def _join_lines(lines: Iterable[str]) -> str:
     # JSON leaves this control character unescaped, but TOML does not allow it.
     return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
 
@@ -107,7 +109,9 @@ def _quote(text: object) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _head(name: str, title: str, language: str, items_file: str, asking: Asking) -> Iterator[str]:
+def _write_head(
+    name: str, title: str, language: str, items_file: str, asking: Asking
+) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
     yield f"response = {_quote(asking.name)}"
@@ -128,24 +132,23 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield 'given_to_models = "split_lower_case_tokens"'
 
 
-def _headers(headers: Mapping[str, Header]) -> Iterator[str]:
+def _write_headers(headers: Mapping[str, Header]) -> Iterator[str]:
     if headers:
         keys = ", ".join(f"{column} = {_quote(header)}" for column, header in headers.items())
         yield f"headers = {{ {keys} }} # what your table calls them"
     yield ""
 
 
-def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    over = asking.response.balanced_over
-    balanced = "even: the sides balance" if over == len(PAIR) else _multiple(over)
+def _write_design(design: DesignPlan, asking: Asking) -> Iterator[str]:
+    balanced = _describe_balance(asking.response)
     places = design.lists * design.participants_per_list
     yield f"# {places} participants in all, each with {design.trials_per_list} trials."
     yield "[design]"
     yield f"lists = {design.lists}"
     yield f"participants_per_list = {design.participants_per_list} # {balanced}"
     yield f"trials_per_list = {design.trials_per_list} # what each list must come to"
-    apart = "no two neighbours of one construction" if design.separate else "any order"
-    yield f"separate = {_quote(design.separate)} # {apart}"
+    separation_note = "no two neighbours of one construction" if design.separate else "any order"
+    yield f"separate = {_quote(design.separate)} # {separation_note}"
     for square in design.squares:
         yield ""
         n_trials = square.frames * square.conditions // design.lists
@@ -156,33 +159,42 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
         yield "[[design.squares]]"
         yield f"templates = [{_quote(square.template)}]"
         yield f"frames = {square.frames}"
-        yield from _block(design, square.template)
+        yield from _write_block(design, square.template)
     for shared in design.shared:
         yield ""
         yield f"# {shared.items} trials that every list has."
         yield "[[design.shared]]"
         yield f"templates = [{_quote(shared.template)}]"
-        yield from _block(design, shared.template)
+        yield from _write_block(design, shared.template)
     for given in design.given:
         yield ""
         yield f"# {given.trials} trials in each list, as the items' column says."
         yield "[[design.given]]"
         yield f"templates = [{_quote(given.template)}]"
         yield f"column = {_quote(given.column)}"
-        yield from _block(design, given.template)
+        yield from _write_block(design, given.template)
     yield ""
 
 
-def _block(design: DesignPlan, template: str) -> Iterator[str]:
+def _write_block(design: DesignPlan, template: str) -> Iterator[str]:
     if block := design.blocks.get(template):
         yield f"block = {_quote(block)} # blocks come as listed; [design.order] can change that"
 
 
-def _multiple(options: int) -> str:
-    return f"a multiple of {options}: the places of the options balance"
+_BALANCED = {
+    Balance.SIDES: "each side is used equally often",
+    Balance.PLACES: "each option is at each place equally often",
+    Balance.VERSIONS: "of an item with two versions, each is shown equally often",
+}
 
 
-def _trial(asking: Asking, practice: str) -> Iterator[str]:
+def _describe_balance(response: ResponseType) -> str:
+    over = response.balanced_over
+    number = "even" if over == len(PAIR) else f"a multiple of {over}"
+    return f"{number}: {_BALANCED[response.balance]}"
+
+
+def _write_trial(asking: Asking, practice: str) -> Iterator[str]:
     if practice:
         yield "[trial]"
         yield f"practice = {_quote(practice)} # shown first, with feedback; nothing is stored"
@@ -191,14 +203,14 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
         yield "[trial.parameters]"
         tables = {n: value for n, value in asking.parameters.items() if isinstance(value, dict)}
         values = {n: value for n, value in asking.parameters.items() if n not in tables}
-        yield from _keys(values, asking.response.comments)
+        yield from _write_keys(values, asking.response.comments)
         for name, table in tables.items():
             for key, keys in table.items():
                 yield f"[trial.parameters.{name}.{key}]"
-                yield from _keys(keys, asking.response.comments)
+                yield from _write_keys(keys, asking.response.comments)
 
 
-def _keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator[str]:
+def _write_keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator[str]:
     for name, value in values.items():
         comment = comments.get(name, "")
         line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
@@ -206,23 +218,23 @@ def _keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator
     yield ""
 
 
-def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
+def _write_exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
     paired_constructions = {item.construction for item in items if item.alternative}
     yield from asking.response.proposed_rules(
         [
-            CatchTrials(name, _trials_of(name, items, design), name in paired_constructions)
+            CatchTrials(name, _count_trials(name, items, design), name in paired_constructions)
             for name in catch_constructions(items, design)
         ]
     )
 
 
-def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> int:
+def _count_trials(construction: str, items: Sequence[Item], design: DesignPlan) -> int:
     """Return the number of a construction's trials in each list."""
     templates = {item.template for item in items if item.construction == construction}
     return sum(number for name, number in design.in_each_list.items() if name in templates)
 
 
-def _questions(words: Words) -> Iterator[str]:
+def _write_questions(words: Words) -> Iterator[str]:
     yield "[[questionnaire]]"
     yield 'name = "native_language"'
     yield f"label = {_quote(words.native_language)}"
@@ -236,7 +248,7 @@ def _questions(words: Words) -> Iterator[str]:
     yield ""
 
 
-def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
+def _write_terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
     task = asking.task.format(trials=design.trials_per_list)
     offer = asking.words.offer.format(task=task)
     yield "# Who the simulated participants are when you try the study; the shares sum to 1."
@@ -252,7 +264,7 @@ def _terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield ""
 
 
-def _constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator[str]:
+def _write_constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator[str]:
     yield "# The rows of the results, in this order."
     for name in dict.fromkeys(item.construction for item in items):
         yield "[[constructions]]"

@@ -41,7 +41,7 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     """
     with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
-        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8", newline="\n")
+        (temporary / ORIGIN).write_text(_write_origin(built), encoding="utf-8", newline="\n")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
@@ -56,7 +56,7 @@ def _write_tables(built: BuiltLists, folder: Path) -> None:
     write_table(LISTS.extended(levels[0] if levels else ()), rows, folder / "lists.csv")
 
 
-def _origin_of(built: BuiltLists) -> str:
+def _write_origin(built: BuiltLists) -> str:
     origin = _Origin(
         study=built.study,
         version=built.version,

@@ -146,10 +146,10 @@ def _tell(new_folder: NewStudy) -> None:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
         click.echo(_format_item(item, new_folder.asking))
-    click.echo(f"Shown as {new_folder.asking.name}. {_design(new_folder.design)}")
+    click.echo(f"Shown as {new_folder.asking.name}. {_describe_design(new_folder.design)}")
 
 
-def _design(design: DesignPlan) -> str:
+def _describe_design(design: DesignPlan) -> str:
     parts = []
     for square in design.squares:
         n_trials, conditions = design.in_each_list[square.template], square.conditions
@@ -346,12 +346,12 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     yield f"- {values['n_participants']} participants: the run has so many places and no more."
     yield from ("", "## Who is left out", "")
     rules = values["exclusion"]
-    yield from (f"- {_settings(rule)}" for rule in rules)
+    yield from (f"- {_describe_rule(rule)}" for rule in rules)
     if not rules:
         yield "- Nobody: the study has no exclusion rule."
     yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
     yield from ("", "## Comparisons", "")
-    yield from (_question(question) for question in values.get(QUESTIONS, ()))
+    yield from (_describe_comparison(question) for question in values.get(QUESTIONS, ()))
     yield from ("", "## Settings of the analysis", "")
     yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
     if plan.amendments:
@@ -361,17 +361,17 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
             yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
 
 
-def _question(question: Mapping[str, Any]) -> str:
+def _describe_comparison(question: Mapping[str, Any]) -> str:
     """Return a comparison as a line: its role, what is compared of which measure, and the rest."""
     title_keys = {"name", "compare", "of", "role"}
     details = [
         f"{name}: {value}" for name, value in question.items() if name not in title_keys and value
     ]
     note = f" ({'; '.join(details)})" if details else ""
-    compared = f"{question['compare']}, of {question['of']}{note}"
-    return f"- {question['role']}: {question['name']}: {compared}"
+    comparison_text = f"{question['compare']}, of {question['of']}{note}"
+    return f"- {question['role']}: {question['name']}: {comparison_text}"
 
 
-def _settings(rule: Mapping[str, object]) -> str:
+def _describe_rule(rule: Mapping[str, object]) -> str:
     parameters = ", ".join(f"{name} = {value}" for name, value in rule.items() if name != "rule")
     return f"{rule['rule']} ({parameters})" if parameters else str(rule["rule"])

@@ -73,12 +73,12 @@ def extract(
 
     The CONLLU files hold parsed sentences; agreement is in number.
     """
-    conventions = _conventions(as_published_code, least_of_each_number)
-    extraction = constructions_of(_sentences(files, english), conventions)
+    conventions = _choose_conventions(as_published_code, least_of_each_number)
+    extraction = constructions_of(_read_sentences(files, english), conventions)
     click.echo(_format_counts(extraction.left))
-    click.echo(f"\n{_constructions(extraction)}")
+    click.echo(f"\n{_tabulate_constructions(extraction)}")
     if instances:
-        click.echo(f"\n{_instances(extraction)}")
+        click.echo(f"\n{_tabulate_instances(extraction)}")
 
 
 @treebank.command()
@@ -106,15 +106,15 @@ def nonce(
     The folder holds items.tsv, which lists, serving and scoring read, and the same targets in
     the published formats: generated.text, .gold, .eval and .tab.
     """
-    sentences = list(_sentences(files, english))
-    conventions = _conventions(as_published_code, least_of_each_number)
+    sentences = list(_read_sentences(files, english))
+    conventions = _choose_conventions(as_published_code, least_of_each_number)
     words = read_vocabulary(vocabulary)
     test_set = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
     frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
     items = [make_item(test, pooled=pool) for test in (*test_set.targets, *test_set.fillers)]
     _write(out, items, test_set.targets, frequencies)
     click.echo(_format_counts(test_set.left))
-    click.echo(f"\n{_templates(items)}")
+    click.echo(f"\n{_tabulate_templates(items)}")
     click.echo(f"\n{len(items):,} items written to {out}")
 
 
@@ -126,7 +126,7 @@ def text(files: tuple[Path, ...], out: Path) -> None:
 
     Each line holds one sentence.
     """
-    lines = [" ".join(token.form for token in s.tokens) for s in _sentences(files, False)]
+    lines = [" ".join(token.form for token in s.tokens) for s in _read_sentences(files, False)]
     write_lines(out, lines)
     click.echo(f"{len(lines):,} sentences written to {out}")
 
@@ -148,13 +148,13 @@ def items(stem: Path, out: Path) -> None:
     click.echo(f"{n_items:,} items written to {out}")
 
 
-def _conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
+def _choose_conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
     conventions = PUBLISHED_CODE if as_published_code else PAPER
     least = least_of_each_number or conventions.least_of_each_number
     return replace(conventions, least_of_each_number=least)
 
 
-def _sentences(files: Sequence[Path], english: bool) -> Iterable[Sentence]:
+def _read_sentences(files: Sequence[Path], english: bool) -> Iterable[Sentence]:
     read = tqdm(read_treebank(files), desc="Reading", unit=" sentences", disable=None)
     return map(mark_verb_number, read) if english else read
 
@@ -176,7 +176,7 @@ def _format_counts(counts: Mapping[str, int]) -> str:
     return "\n".join(f"{name:<{width}}  {n:>9,}" for name, n in counts.items())
 
 
-def _constructions(extraction: Extraction) -> str:
+def _tabulate_constructions(extraction: Extraction) -> str:
     rows = []
     for pattern, candidate in extraction.constructions.items():
         agreeing = [candidate.numbers[number, number] for number in NUMBERS]
@@ -184,7 +184,7 @@ def _constructions(extraction: Extraction) -> str:
     return text_table(("construction", *NUMBERS, "not agreeing"), rows)
 
 
-def _instances(extraction: Extraction) -> str:
+def _tabulate_instances(extraction: Extraction) -> str:
     rows = []
     for pattern, candidate in extraction.constructions.items():
         for sentence, cue, target in candidate.agreeing:
@@ -193,7 +193,7 @@ def _instances(extraction: Extraction) -> str:
     return text_table(("construction", "where", "from cue to target"), rows)
 
 
-def _templates(items: Sequence[Item]) -> str:
+def _tabulate_templates(items: Sequence[Item]) -> str:
     counts = Counter((item.template, item.construction) for item in items)
     rows = [(*names, n) for names, n in counts.items()]
     return text_table(("template", "construction", "items"), rows)

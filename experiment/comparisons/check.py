@@ -41,11 +41,11 @@ def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[i
                 ),
             )
         names.add(comparison.name)
-        for error in _mistakes(comparison, designs, study, items):
+        for error in _find_mistakes(comparison, designs, study, items):
             yield number, error
 
 
-def _mistakes(
+def _find_mistakes(
     comparison: Comparison,
     designs: Sequence[ConstructionDesign],
     study: Study,

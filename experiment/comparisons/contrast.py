@@ -198,38 +198,38 @@ def parse(text: str, factors: Factors, where: str = "") -> Compared:
     text = " ".join(text.split())
     if text.startswith(_SLOPE):
         return Slope(text.removeprefix(_SLOPE))
-    if contrast := next(_contrasts(text, factors), None):
+    if contrast := next(_parse_contrasts(text, factors), None):
         return contrast
     first, minus, second = text.partition(_MINUS)
     in_design = {*factors, *(level for levels in factors.values() for level in levels)}
     if minus and ":" not in text and not {first, second} & in_design:
         return JudgeDifference(first, second)
-    raise _not_a_comparison(text, factors, where)
+    raise _make_no_comparison_error(text, factors, where)
 
 
-def _contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
-    for differences in _interactions(text, factors):
+def _parse_contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
+    for differences in _parse_interactions(text, factors):
         yield Contrast(differences)
     for place in _find_mark_positions(text, _AT):
         at = tuple(_parse_fixed_levels(text[place + len(_AT) :], factors))
         if not at or None in at:
             continue
-        for differences in _interactions(text[:place], factors):
+        for differences in _parse_interactions(text[:place], factors):
             if not {step.factor for step in differences} & {pair[0] for pair in at if pair}:
                 yield Contrast(differences, tuple(pair for pair in at if pair))
 
 
-def _interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
-    if step := _difference(text, factors):
+def _parse_interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
+    if step := _parse_difference(text, factors):
         yield (step,)
     for place in _find_mark_positions(text, _BY):
-        if step := _difference(text[:place], factors):
-            for later_steps in _interactions(text[place + len(_BY) :], factors):
+        if step := _parse_difference(text[:place], factors):
+            for later_steps in _parse_interactions(text[place + len(_BY) :], factors):
                 if step.factor not in {later_step.factor for later_step in later_steps}:
                     yield (step, *later_steps)
 
 
-def _difference(text: str, factors: Factors) -> LevelDifference | None:
+def _parse_difference(text: str, factors: Factors) -> LevelDifference | None:
     """Return ``factor: level - level``; of a factor with two levels, its name is enough."""
     text = text.strip()
     if text in factors and len(factors[text]) == 2:
@@ -238,18 +238,18 @@ def _difference(text: str, factors: Factors) -> LevelDifference | None:
     for factor, levels in factors.items():
         if not text.startswith(f"{factor}:"):
             continue
-        compared = text.removeprefix(f"{factor}:").strip()
-        for place in _find_mark_positions(compared, _MINUS):
+        compared_text = text.removeprefix(f"{factor}:").strip()
+        for place in _find_mark_positions(compared_text, _MINUS):
             first, subtracted_levels = (
-                compared[:place],
-                _others(compared[place + len(_MINUS) :], levels),
+                compared_text[:place],
+                _parse_other_levels(compared_text[place + len(_MINUS) :], levels),
             )
             if first in levels and subtracted_levels and first not in subtracted_levels:
                 return LevelDifference(factor, first, subtracted_levels)
     return None
 
 
-def _others(text: str, levels: Sequence[str]) -> Levels:
+def _parse_other_levels(text: str, levels: Sequence[str]) -> Levels:
     if text in levels:
         return (text,)
     if text.startswith(_MEAN) and text.endswith(")"):
@@ -275,7 +275,7 @@ def _find_mark_positions(text: str, mark: str) -> Iterator[int]:
         place = text.find(mark, place + 1)
 
 
-def _not_a_comparison(text: str, factors: Factors, where: str) -> StudyError:
+def _make_no_comparison_error(text: str, factors: Factors, where: str) -> StudyError:
     factor_list = "; ".join(f"{name}: {', '.join(levels)}" for name, levels in factors.items())
     words = [*factors, *(level for levels in factors.values() for level in levels)]
     tokens = text.replace(":", " ").replace("=", " ").replace(",", " ").split()

@@ -112,7 +112,7 @@ def _construction_design(
     factor_names = study.analysis.factors
     # A grammar's conditions are whatever its templates vary: only named ones are factors.
     by_condition = (
-        condition_factors(((item.condition, _columns(item)) for item in targets), factor_names)
+        condition_factors(((item.condition, _list_columns(item)) for item in targets), factor_names)
         if study.materials.items or factor_names
         else {}
     )
@@ -136,7 +136,7 @@ def _construction_design(
     return ConstructionDesign(name, measures, varying, conditions, regions)
 
 
-def _columns(item: Item) -> dict[str, str]:
+def _list_columns(item: Item) -> dict[str, str]:
     """Return the researcher's columns of an item, and its template's features."""
     features = dict(pair.split("=", 1) for pair in item.features.split() if "=" in pair)
     return {**features, **dict(item.extra)}

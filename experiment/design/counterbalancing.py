@@ -44,7 +44,7 @@ def arrangements(
     else:
         conditions = [entry.item.condition for entry in entries]
         cells = list(zip(constructions, conditions, strict=True))
-        option_lists = _one_of_two(versions, cells, seed, list_, place)
+        option_lists = _choose_versions(versions, cells, seed, list_, place)
     return [
         response.drawn(
             entry.item,
@@ -81,7 +81,7 @@ def _arrange_by_task(
     return [of_session[index] for index in range(len(entries))]
 
 
-def _one_of_two(
+def _choose_versions(
     versions: Sequence[tuple[str, ...]],
     cells: Sequence[tuple[str, str]],
     seed: int,
@@ -122,9 +122,9 @@ def option_orders(
         list_: The list's number.
         place: The place within the list, from 0.
     """
-    most = max(map(len, versions), default=1)
-    rng = generator(seed, "options", list_, place // most)
-    line = _line(constructions, rng)
+    most_versions = max(map(len, versions), default=1)
+    rng = generator(seed, "options", list_, place // most_versions)
+    line = _draw_contiguous_order(constructions, rng)
     orders = dict[int, tuple[str, ...]]()
     for offset, index in enumerate(line):
         good, *other_options = versions[index]
@@ -157,14 +157,14 @@ def target_positions(
     rng = generator(seed, "sides", list_, place // 2)
     # Alternating along a sequence in which each construction is contiguous halves every
     # construction and the whole at once.
-    line = _line(constructions, rng, conditions)
+    line = _draw_contiguous_order(constructions, rng, conditions)
     starts_first = (rng.random() < 0.5) == (place % 2 == 0)
     alternating = cycle(PAIR if starts_first else PAIR[::-1])
     side_of = dict(zip(line, alternating, strict=False))
     return [side_of[index] for index in range(len(constructions))]
 
 
-def _line(
+def _draw_contiguous_order(
     constructions: Sequence[str], rng: random.Random, conditions: Sequence[str] | None = None
 ) -> list[int]:
     """Return the entries' indices in a random order in which each construction is contiguous.

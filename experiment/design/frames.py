@@ -237,7 +237,7 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
             }
             frames = _choose(candidates, n_frames, taken_joints, overall, rng)
             if len(frames) < n_frames:
-                raise _too_few(template, n_frames, len(frames), len(candidates))
+                raise _make_too_few_error(template, n_frames, len(frames), len(candidates))
             for frame in frames:
                 taken_joints |= candidates[frame]
                 overall.update(frame.lemmas.items())
@@ -279,8 +279,8 @@ def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Ra
     for slot in slots:
         words = [(slot, frame.lemmas.get(slot, "")) for frame in frames]
         uses = [(counts[word], overall[word]) for word in words]
-        least = min(uses)
-        frames = [frame for frame, n in zip(frames, uses, strict=True) if n == least]
+        fewest_uses = min(uses)
+        frames = [frame for frame, n in zip(frames, uses, strict=True) if n == fewest_uses]
     return rng.choice(frames)
 
 
@@ -329,7 +329,9 @@ def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)
 
 
-def _too_few(template: str, n_wanted: int, n_found: int, n_candidates: int) -> DesignError:
+def _make_too_few_error(
+    template: str, n_wanted: int, n_found: int, n_candidates: int
+) -> DesignError:
     return DesignError(
         f"{n_wanted} frames are needed, but only {n_found} can be chosen from {n_candidates}",
         where=f'the template "{template}"',

@@ -30,20 +30,22 @@ class FrameOrderer:
     ) -> list[Frame]:
         """Return a square's frames in the order of their numbers; its templates alternate."""
         tries = [_shuffle_frames(by_template, rng) for _ in range(_TRIES)]
-        best = min(tries, key=lambda frames: self._repetitions(frames, n_conditions))
-        for met, words in zip(self._counts, self._words(best, n_conditions), strict=True):
+        best = min(tries, key=lambda frames: self._count_repetitions(frames, n_conditions))
+        for met, words in zip(self._counts, self._list_words(best, n_conditions), strict=True):
             met.update(words)
         return best
 
-    def _repetitions(self, frames: Sequence[Frame], n_conditions: int) -> int:
+    def _count_repetitions(self, frames: Sequence[Frame], n_conditions: int) -> int:
         # The increase of the sum of squared counts, which is smallest for even counts.
         return sum(
             n * (2 * met[words] + n)
-            for met, coming in zip(self._counts, self._words(frames, n_conditions), strict=True)
+            for met, coming in zip(
+                self._counts, self._list_words(frames, n_conditions), strict=True
+            )
             for words, n in Counter(coming).items()
         )
 
-    def _words(self, frames: Sequence[Frame], n_conditions: int) -> list[list[Words]]:
+    def _list_words(self, frames: Sequence[Frame], n_conditions: int) -> list[list[Words]]:
         """Return the words and word pairs that each list would get."""
         n_lists, recurring = len(self._counts), [_list_word_combinations(frame) for frame in frames]
         return [

@@ -301,7 +301,7 @@ def _dealt_squares(
         yield (
             square,
             [
-                _entries(square, names, frames, index, design.lists, list_)
+                _make_entries(square, names, frames, index, design.lists, list_)
                 for list_ in range(design.lists)
             ],
         )
@@ -318,7 +318,7 @@ def _place_named_lists(fixed_lists: Given, index: MaterialsIndex, design: Design
     ]
 
 
-def _entries(
+def _make_entries(
     square: Square,
     conditions: Sequence[str],
     frames: Sequence[Frame],

@@ -58,9 +58,11 @@ def read_practice(study: Study) -> list[Practice]:
     pairs = _list_pairs(study)
     lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
     if lacking and not response_class(study.response).alone:
-        raise _unreadable(study, f"practice.{lacking[0]}.bad is missing")
+        raise _make_unreadable_error(study, f"practice.{lacking[0]}.bad is missing")
     return [
-        Practice(_make_item(number, pair), _side(number) if pair.bad else Side.FIRST, pair.feedback)
+        Practice(
+            _make_item(number, pair), _draw_side(number) if pair.bad else Side.FIRST, pair.feedback
+        )
         for number, pair in enumerate(pairs, start=1)
     ]
 
@@ -69,12 +71,12 @@ def _list_pairs(study: Study) -> list[_Pair]:
     try:
         return _File.model_validate(read_toml(study.read(study.trial.practice))).practice
     except ValidationError as error:
-        raise _unreadable(study, wrong_keys(error)) from error
+        raise _make_unreadable_error(study, wrong_keys(error)) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise _unreadable(study, why_unread(error)) from error
+        raise _make_unreadable_error(study, why_unread(error)) from error
 
 
-def _unreadable(study: Study, problem: str) -> StudyError:
+def _make_unreadable_error(study: Study, problem: str) -> StudyError:
     return StudyError(
         f"the practice trials cannot be read: {problem}",
         where=str(study.folder / study.trial.practice),
@@ -99,7 +101,7 @@ def _make_item(number: int, pair: _Pair) -> Item:
     )
 
 
-def _side(number: int) -> Side:
+def _draw_side(number: int) -> Side:
     # The side does not depend on the run: practice is always the same.
     return generator(0, "practice", number).choice(PAIR)
 
@@ -112,7 +114,7 @@ def breaks_before(study: Study, blocks: Sequence[str]) -> Iterator[int]:
         blocks: The block of each trial of a session, in order.
     """
     interval, between = study.trial.break_every, study.design.order.breaks
-    for position, begins in enumerate(_begins(blocks), start=1):
+    for position, begins in enumerate(_mark_block_starts(blocks), start=1):
         is_due = interval > 0 and (position - 1) % interval == 0
         if position > 1 and (is_due or (between and begins)):
             yield position
@@ -124,12 +126,12 @@ def pages_before(study: Study, blocks: Sequence[str]) -> dict[int, str]:
     return {
         position: pages[block]
         for position, (block, begins) in enumerate(
-            zip(blocks, _begins(blocks), strict=True), start=1
+            zip(blocks, _mark_block_starts(blocks), strict=True), start=1
         )
         if begins and block in pages
     }
 
 
-def _begins(blocks: Sequence[str]) -> list[bool]:
+def _mark_block_starts(blocks: Sequence[str]) -> list[bool]:
     """Return for each trial whether it begins its block."""
     return [not n or blocks[n - 1] != block for n, block in enumerate(blocks)]

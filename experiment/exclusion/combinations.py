@@ -58,7 +58,9 @@ class _Combination(BaseRule):
                     error.problem, where="rules", expected=error.expected, remedy=error.remedy
                 )
 
-    def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:
+    def _assess_parts(
+        self, judgments: Sequence[Judgment], word: str
+    ) -> tuple[list[bool | None], str]:
         results = [part.judge(judgments) for part in self.parts]
         evidence = (
             f"{rule.rule} ({_WORDS[is_kept]}): {text}"
@@ -76,7 +78,7 @@ class AnyOf(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return True if every rule keeps the participant, False if any does not, else None."""
-        keeps, evidence = self._results(judgments, "or")
+        keeps, evidence = self._assess_parts(judgments, "or")
         return False if False in keeps else None if None in keeps else True, evidence
 
 
@@ -89,7 +91,7 @@ class AllOf(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return True if any rule keeps the participant, False if all exclude them, else None."""
-        keeps, evidence = self._results(judgments, "and")
+        keeps, evidence = self._assess_parts(judgments, "and")
         return True if True in keeps else None if None in keeps else False, evidence
 
 
@@ -104,7 +106,7 @@ class Not(_Combination):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the combined rule excludes the participant; None if it cannot decide."""
-        [is_kept], evidence = self._results(judgments, "")
+        [is_kept], evidence = self._assess_parts(judgments, "")
         return None if is_kept is None else not is_kept, f"not {evidence}"
 
 

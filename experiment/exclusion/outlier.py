@@ -61,17 +61,17 @@ class Outlier(Selection):
         values = session.everyone.measured(self.model_dump_json(), self._measure)
         if len(values) < FEWEST:
             return None, f"{measure} {value:.3f}; fewer than {FEWEST} participants to compare with"
-        return self._compared(value, values, measure)
+        return self._compare_with_others(value, values, measure)
 
-    def _compared(self, value: float, values: list[float], measure: str) -> Assessment:
-        centre, spread = _mad(values) if self.method == "mad" else _sd(values)
+    def _compare_with_others(self, value: float, values: list[float], measure: str) -> Assessment:
+        centre, spread = _compute_mad(values) if self.method == "mad" else _compute_sd(values)
         evidence = f"{measure} {value:.3f} among {len(values)} participants"
         if spread == 0:
             return None, f"{evidence}, too many of them alike to identify an outlier"
         away = (value - centre) / spread
-        counted = {"low": -away, "high": away, "both": abs(away)}[self.side]
+        distance = {"low": -away, "high": away, "both": abs(away)}[self.side]
         ends = {"low": "below", "high": "above", "both": "from"}[self.side]
-        return counted <= self.cutoff, (
+        return distance <= self.cutoff, (
             f"{evidence}: {away:+.2f} {self.method.upper()} from {centre:.3f}; "
             f"at most {self.cutoff:g} {ends} it allowed"
         )
@@ -79,10 +79,10 @@ class Outlier(Selection):
     def _measure(self, session: Answered) -> float | None:
         if self.measure == "accuracy":
             return fmean(self.right(session, self.name))
-        counted = self.selected(session, self.name)
+        counted_trials = self.selected(session, self.name)
         times = [
             math.log(judgment.rt_ms)
-            for judgment in counted
+            for judgment in counted_trials
             if judgment.rt_ms is not None and judgment.rt_ms > 0
         ]
         return fmean(times) if times else None
@@ -104,11 +104,11 @@ class Outlier(Selection):
             )
 
 
-def _mad(values: list[float]) -> tuple[float, float]:
+def _compute_mad(values: list[float]) -> tuple[float, float]:
     centre = median(values)
     return centre, _NORMAL * median(abs(value - centre) for value in values)
 
 
-def _sd(values: list[float]) -> tuple[float, float]:
+def _compute_sd(values: list[float]) -> tuple[float, float]:
     # ``stdev`` computes with exact fractions, so the spread of equal values is exactly 0.
     return fmean(values), stdev(values)

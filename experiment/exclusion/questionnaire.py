@@ -40,7 +40,7 @@ class _Questions(BaseRule):
                 )
             offered = questions[name].offered
             for answer in accepted if offered and questions[name].type != "choices" else ():
-                if not _among(answer, offered):
+                if not _is_among(answer, offered):
                     yield unknown_name(f'answer to "{name}",', answer, offered)
 
     def _n_can_fail(self, planned: PlannedStudy) -> int:
@@ -70,7 +70,7 @@ class NotNative(_Questions):
         answer = answers.get(self.question, "").strip()
         if not answer:
             return False, f'"{self.question}" was not answered; {accepted}'
-        is_accepted = _among(answer, self.accepted)
+        is_accepted = _is_among(answer, self.accepted)
         return is_accepted, f'"{self.question}" was answered "{answer}"; {accepted}'
 
     @property
@@ -104,7 +104,9 @@ class FailedComprehension(_Questions):
         if answers is None:
             return None, _UNKNOWN
         wrong = [
-            name for name, right in self.answers.items() if not _among(answers.get(name, ""), right)
+            name
+            for name, right in self.answers.items()
+            if not _is_among(answers.get(name, ""), right)
         ]
         wrong_names = f" ({', '.join(wrong)})" if wrong else ""
         evidence = (
@@ -143,14 +145,14 @@ class Incomplete(BaseRule):
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether few enough trials and answers are missing, and how many are."""
         session = Answered.of(judgments)
-        results = [self._trials(session)]
+        results = [self._assess_trials(session)]
         if self.max_missing_answers is not None:
-            results.append(self._answers(session, self.max_missing_answers))
+            results.append(self._assess_answers(session, self.max_missing_answers))
         kept = [kept for kept, _ in results]
         evidence = "; ".join(text for _, text in results)
         return False if False in kept else None if None in kept else True, evidence
 
-    def _trials(self, session: Answered) -> Assessment:
+    def _assess_trials(self, session: Answered) -> Assessment:
         if session.n_trials is None:
             return None, "the number of trials is not known"
         missing = session.n_trials - len(session)
@@ -158,7 +160,7 @@ class Incomplete(BaseRule):
         is_kept = missing <= self.max_missing_trials
         return is_kept, f"{evidence}; at most {self.max_missing_trials} allowed"
 
-    def _answers(self, session: Answered, max_missing: int) -> Assessment:
+    def _assess_answers(self, session: Answered, max_missing: int) -> Assessment:
         if session.questionnaire is None:
             return None, _UNKNOWN
         missing = sum(not answer.strip() for answer in session.questionnaire.values())
@@ -183,14 +185,14 @@ class Incomplete(BaseRule):
             )
 
 
-def _among(answer: str, accepted: Sequence[str]) -> bool:
+def _is_among(answer: str, accepted: Sequence[str]) -> bool:
     return answer.strip().casefold() in {text.strip().casefold() for text in accepted}
 
 
 def _can_fail(question: FinalQuestion, accepted: tuple[str, ...]) -> bool:
     """Return whether a participant who finishes can give another answer, or none."""
     is_closed = question.type in ("choice", "scale")
-    all_accepted = is_closed and all(_among(offered, accepted) for offered in question.offered)
+    all_accepted = is_closed and all(_is_among(offered, accepted) for offered in question.offered)
     return _may_be_empty(question) or not all_accepted
 
 

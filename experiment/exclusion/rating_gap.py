@@ -27,16 +27,16 @@ class RatingGap(OfScale):
         Raises:
             StudyError: No trial is selected, or the trials are not ratings.
         """
-        counted = self.selected(judgments, self.name)
-        if any(judgment.rating is None for judgment in counted):
+        counted_ratings = self.selected(judgments, self.name)
+        if any(judgment.rating is None for judgment in counted_ratings):
             raise StudyError(
                 f'the exclusion rule "{self.name}" compares ratings, but options are chosen',
                 where="study.toml, exclusion",
                 expected='the type of response "rating", or a rule such as "max_errors"',
             )
-        return self.on_scales(counted, self._gap)
+        return self.on_scales(counted_ratings, self._assess_gap)
 
-    def _gap(self, counted: Sequence[Judgment]) -> Assessment:
+    def _assess_gap(self, counted: Sequence[Judgment]) -> Assessment:
         good = [
             judgment.rating
             for judgment in counted
@@ -66,7 +66,7 @@ class RatingGap(OfScale):
             )
             return
         # In mixed sessions with several scales, any task's scale may show the gap.
-        points = max(map(self._points, trials))
+        points = max(map(self._count_points, trials))
         if max(map(len, lists)) == 1:
             yield never(
                 "it compares two versions, but counts one trial of a session",
@@ -78,8 +78,8 @@ class RatingGap(OfScale):
                 expected="min_gap above 0",
             )
 
-    def _points(self, trial: PlannedTrial) -> int:
+    def _count_points(self, trial: PlannedTrial) -> int:
         """Return the points of the scale that counts; with several scales, of the shortest."""
         scales = trial.response.named_scales
-        counted = [points for name, points in scales.items() if self.scale in (None, name)]
-        return min(counted) if scales else trial.shown.points or trial.response.n_answers
+        counted_scales = [points for name, points in scales.items() if self.scale in (None, name)]
+        return min(counted_scales) if scales else trial.shown.points or trial.response.n_answers

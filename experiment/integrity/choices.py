@@ -26,13 +26,16 @@ def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
     weights = [math.exp(-((ability / _ABILITY_SD) ** 2) / 2) for ability in _ABILITIES]
     total = sum(weights)
     able = [
-        math.log((1 - _CARELESS) * weight / total) + _bernoulli(chose_good, logits, ability)
+        math.log((1 - _CARELESS) * weight / total)
+        + _compute_negative_loglik(chose_good, logits, ability)
         for ability, weight in zip(_ABILITIES, weights, strict=True)
     ]
     return _log_sum([*able, math.log(_CARELESS) + len(chose_good) * math.log(0.5)])
 
 
-def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], shift: float) -> float:
+def _compute_negative_loglik(
+    chose_good: Sequence[bool], logits: Sequence[float], shift: float
+) -> float:
     return -sum(
         math.log1p(math.exp(-(logit + shift) if chosen else logit + shift))
         for chosen, logit in zip(chose_good, logits, strict=True)
@@ -40,8 +43,8 @@ def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], shift: float
 
 
 def _log_sum(terms: Sequence[float]) -> float:
-    most = max(terms)
-    return most + math.log(sum(math.exp(term - most) for term in terms))
+    greatest_term = max(terms)
+    return greatest_term + math.log(sum(math.exp(term - greatest_term) for term in terms))
 
 
 def model_nats(

@@ -108,17 +108,23 @@ def _answer(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
     if rate is None:
         return ItemAnswer(item, passed, None, None, None)
     nats = _log_ratio(rate.people, rate.programs, passed)
-    return ItemAnswer(item, passed, _share(rate.people), _share(rate.programs), nats)
+    return ItemAnswer(
+        item, passed, _compute_share(rate.people), _compute_share(rate.programs), nats
+    )
 
 
 def _find_shares_failing(rates: Rates, n_failed: int) -> tuple[float | None, float | None]:
     if n_failed == 0:
         return 1.0, 1.0
     failure = next((rate for rate in rates.failures if rate.at_least == n_failed), None)
-    return (_share(failure.people), _share(failure.programs)) if failure else (None, None)
+    return (
+        (_compute_share(failure.people), _compute_share(failure.programs))
+        if failure
+        else (None, None)
+    )
 
 
-def _share(count: Count) -> float:
+def _compute_share(count: Count) -> float:
     return count[0] / count[1]
 
 

@@ -46,7 +46,7 @@ def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
     checks = (
         _Number(),
         _EachItem("item ids are unique", _Repetition()),
-        _EachItem("the versions of an item differ", _fault_of_one if alone else _version_fault),
+        _EachItem("the versions of an item differ", _find_item_fault if alone else _version_fault),
         _Balance(),
         _EachItem("no stray white space", _white_space_fault),
         _Characters(),
@@ -111,7 +111,7 @@ def _version_fault(item: Item) -> str:
     return ""
 
 
-def _fault_of_one(item: Item) -> str:
+def _find_item_fault(item: Item) -> str:
     return _version_fault(item) if item.alternative or not item.good else ""
 
 

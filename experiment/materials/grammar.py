@@ -70,7 +70,7 @@ def compile_cells(
     _check_conditions(table.condition, features, combinations, place)
     return tuple(
         Cell(
-            _condition(table.condition, values),
+            _fill_condition(table.condition, values),
             " ".join(f"{name}={value}" for name, value in values.items()),
             *(_format(pattern, slots, features, values) for pattern in patterns),
         )
@@ -127,7 +127,7 @@ def _check_conditions(
                 key="condition",
                 expected=f"one of: {', '.join(features)}",
             )
-    names = Counter(_condition(condition, values) for values in combinations)
+    names = Counter(_fill_condition(condition, values) for values in combinations)
     name, times = names.most_common(1)[0]
     if times > 1:
         raise place.error(
@@ -137,7 +137,7 @@ def _check_conditions(
         )
 
 
-def _condition(condition: str, values: Mapping[str, str]) -> str:
+def _fill_condition(condition: str, values: Mapping[str, str]) -> str:
     return BRACED.sub(lambda match: values[match[1]], " ".join(condition.split()))
 
 
@@ -189,8 +189,8 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
     Raises:
         MaterialsError: The table contradicts itself or the lexicon.
     """
-    slots = {slot: _lexicon(slot, name, lexicon, place) for slot, name in table.slots.items()}
-    distinct = tuple(_distinct(group, slots, place) for group in table.distinct)
+    slots = {slot: _find_lexicon(slot, name, lexicon, place) for slot, name in table.slots.items()}
+    distinct = tuple(_find_slot_indices(group, slots, place) for group in table.distinct)
     cells = compile_cells(table, slots, place)
     _check_versions(table, cells, place)
     return Template(
@@ -205,7 +205,7 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
     )
 
 
-def _lexicon(slot: str, name: str, lexicon: Mapping[str, Lexicon], place: Place) -> Lexicon:
+def _find_lexicon(slot: str, name: str, lexicon: Mapping[str, Lexicon], place: Place) -> Lexicon:
     if name not in lexicon:
         unknown = unknown_name("lexicon", name, list(lexicon))
         raise place.error(
@@ -218,7 +218,9 @@ def _lexicon(slot: str, name: str, lexicon: Mapping[str, Lexicon], place: Place)
     return lexicon[name]
 
 
-def _distinct(group: list[str], slots: Mapping[str, Lexicon], place: Place) -> tuple[int, ...]:
+def _find_slot_indices(
+    group: list[str], slots: Mapping[str, Lexicon], place: Place
+) -> tuple[int, ...]:
     names = list(slots)
     if len(set(group)) < 2 or not set(group) <= set(names):
         raise place.error(
@@ -305,10 +307,10 @@ def generate(grammar: Grammar) -> Iterator[Item]:
         MaterialsError: Two versions of an item are the same sentence.
     """
     for template in grammar.templates:
-        yield from _items(template)
+        yield from _generate_items(template)
 
 
-def _items(template: Template) -> Iterator[Item]:
+def _generate_items(template: Template) -> Iterator[Item]:
     numbers = count(1)
     for frame, entries in _generate_frames(template):
         for cell in template.cells:
@@ -327,7 +329,7 @@ def _items(template: Template) -> Iterator[Item]:
                 template.contrast,
             )
             if item.good in (item.bad, item.distractor):
-                raise _same_versions(template, item)
+                raise _make_same_versions_error(template, item)
             yield item
 
 
@@ -343,7 +345,7 @@ def _generate_frames(template: Template) -> Iterator[tuple[str, tuple[tuple[str,
             yield " ".join(names), entries
 
 
-def _same_versions(template: Template, item: Item) -> MaterialsError:
+def _make_same_versions_error(template: Template, item: Item) -> MaterialsError:
     return MaterialsError(
         f'template "{template.name}" (construction "{template.construction}"): the good and '
         f'another version are both "{item.good}" in the frame {item.frame} ({item.features})',

@@ -36,14 +36,14 @@ class Source:
             key: A key of that table; its header by default.
             text: Text at or below that key, as written in the file.
         """
-        section = self._section(table)
+        section = self._find_section(table)
         line = section.start
         for needle in (rf"^\s*{re.escape(key)}\s*=" if key else "", re.escape(text)):
             matching = (n for n in section if n >= line and re.search(needle, self.lines[n]))
             line = next(matching, line)
         return f"{self.path}:{line + 1}"
 
-    def _section(self, table: str | int) -> range:
+    def _find_section(self, table: str | int) -> range:
         headers = [n for n, line in enumerate(self.lines) if _is_header(line)]
         if isinstance(table, int):
             header_lines = [n for n in headers if _TEMPLATE_HEADER.match(self.lines[n])][table:]
@@ -219,14 +219,14 @@ def read_lexicon(name: str, table: LexiconTable, place: Place) -> Lexicon:
     Raises:
         MaterialsError: An entry has too few or too many forms, or a name or lemma occurs twice.
     """
-    forms = _columns(table.forms) if table.forms else ()
+    forms = _split_columns(table.forms) if table.forms else ()
     if not all(form.isidentifier() for form in forms) or len(set(forms)) < len(forms):
         raise place.error(
             f'"{table.forms}" does not name the forms',
             key="forms",
             expected='different names between bars, such as "singular | plural"',
         )
-    lexicon = Lexicon(name, forms, tuple(_columns(entry) for entry in table.entries))
+    lexicon = Lexicon(name, forms, tuple(_split_columns(entry) for entry in table.entries))
     lemmas: set[str] = set()
     for entry_text, entry in zip(table.entries, lexicon.entries, strict=True):
         _check_entry(lexicon, entry_text, entry, place)
@@ -241,7 +241,7 @@ def read_lexicon(name: str, table: LexiconTable, place: Place) -> Lexicon:
     return lexicon
 
 
-def _columns(text: str) -> tuple[str, ...]:
+def _split_columns(text: str) -> tuple[str, ...]:
     return tuple(" ".join(column.split()) for column in text.split("|"))
 
 

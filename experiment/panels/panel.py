@@ -96,7 +96,7 @@ def check_panel(panel: PanelTable) -> None:
     Raises:
         ValueError: All mistakes, in words that follow "Expected".
     """
-    if problems := dict.fromkeys(_problems(panel)):
+    if problems := dict.fromkeys(_find_problems(panel)):
         raise ValueError("; and ".join(problems))
 
 
@@ -115,7 +115,7 @@ def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str
                 yield ("endings", str(ending), "report", key), reason
 
 
-def _problems(panel: PanelTable) -> Iterator[str]:
+def _find_problems(panel: PanelTable) -> Iterator[str]:
     yield from _check_names(panel)
     for name, meaning in panel.needs.items():
         if not panel.values.get(name, "").strip():
@@ -124,11 +124,11 @@ def _problems(panel: PanelTable) -> Iterator[str]:
         if not panel.code(ending):
             yield f'a code "{ending}" in [panel.codes], which the platform shows or lets you choose'
     for ending in Ending:
-        yield from _ending(panel, ending)
+        yield from _check_ending(panel, ending)
     for ending in _NO_WORK:
         yield from _paid_for_nothing(panel, ending)
-    yield from _signature(panel)
-    yield from _own_signatures(panel)
+    yield from _check_signature(panel)
+    yield from _check_own_signatures(panel)
     way = panel.way_back(Ending.COMPLETED)
     if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
             or way.text):  # fmt: skip
@@ -145,11 +145,11 @@ def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
         yield f"another code for {ending} {consequence}"
     address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
     way, fields = _fill_own_values(panel, address), panel.way_back(ending).fields
-    same = (
+    same_address = (
         way == _fill_own_values(panel, completed)
         and fields == panel.way_back(Ending.COMPLETED).fields
     )
-    if way and same and "code" not in names_in(address):
+    if way and same_address and "code" not in names_in(address):
         yield f"another address for {ending} {consequence}"
 
 
@@ -174,11 +174,11 @@ def _check_names(panel: PanelTable) -> Iterator[str]:
     if panel.access_codes and panel.person:
         yield "either person or access_codes: each says by itself who comes"
     for name, parameter in panel.parameters.items():
-        if not set(names_in(parameter.only)) <= {*panel.values, *_optional(panel)}:
+        if not set(names_in(parameter.only)) <= {*panel.values, *_list_optional_names(panel)}:
             yield f"names of [panel.values] alone in only of [panel.parameters.{name}]"
 
 
-def _optional(panel: PanelTable) -> set[str]:
+def _list_optional_names(panel: PanelTable) -> set[str]:
     """Return the names in presets that a study need not give."""
     if panel.preset is None:
         return set()
@@ -189,17 +189,17 @@ def _optional(panel: PanelTable) -> set[str]:
     }
 
 
-def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
+def _check_ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
     way, location = panel.way_back(ending), f"[panel.endings.{ending}]"
-    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *KNOWN_OF_ALL}
     people |= {*panel.signatures}
     code = panel.code(ending)
     if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
         yield f"names of [panel.values] and {{receipt}} alone in the code of {ending}"
     if address := panel.address_of(ending):
-        yield from _address(panel, address, {*people, *panel.secrets}, location)
+        yield from _check_address(panel, address, {*people, *panel.secrets}, location)
     for template in way.fields.values():
-        yield from _unknown(template, people, location)
+        yield from _report_unknown_names(template, people, location)
     if way.fields and way.method != "form":
         yield f'method = "form" in {location}, because it has fields'
     if way.method == "form" and not way.address:
@@ -215,30 +215,32 @@ def _ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
 def _report(
     panel: PanelTable, report: Report, known_names: set[str], location: str
 ) -> Iterator[str]:
-    yield from _address(panel, report.address, known_names, f"{location} report")
+    yield from _check_address(panel, report.address, known_names, f"{location} report")
     for template in (*report.fields.values(), *report.headers.values()):
-        yield from _unknown(template, known_names, f"{location} report")
+        yield from _report_unknown_names(template, known_names, f"{location} report")
     if report.fields and report.method != "POST":
         yield f'method = "POST" in {location} report, because it has fields'
 
 
-def _address(
+def _check_address(
     panel: PanelTable, template: str, known_names: set[str], location: str
 ) -> Iterator[str]:
-    yield from _unknown(template, known_names, location)
+    yield from _report_unknown_names(template, known_names, location)
     first = names_in(template)[:1]
     missing = bool(first) and template.startswith("{") and not panel.values.get(first[0])
-    if not (missing and first[0] in _optional(panel)) and not is_address(template, panel.values):
+    if not (missing and first[0] in _list_optional_names(panel)) and not is_address(
+        template, panel.values
+    ):
         yield f"an address that begins with https:// and one site's name in {location}"
 
 
-def _unknown(template: str, known_names: set[str], location: str) -> Iterator[str]:
+def _report_unknown_names(template: str, known_names: set[str], location: str) -> Iterator[str]:
     for name in names_in(template):
         if name not in known_names:
             yield f"one of {', '.join(sorted(known_names))} instead of {{{name}}} in {location}"
 
 
-def _signature(panel: PanelTable) -> Iterator[str]:
+def _check_signature(panel: PanelTable) -> Iterator[str]:
     signature = panel.signature
     if signature is None:
         return
@@ -248,20 +250,22 @@ def _signature(panel: PanelTable) -> Iterator[str]:
         yield f"the name of one of [panel.secrets] as secret in {location}"
     if signature.algorithm in ("RS256", "ES256") and not is_address(signature.keys, panel.values):
         yield f"the https:// address of the platform's public keys as keys in {location}"
-    yield from _unknown(signature.audience, {*names, URL}, location)
+    yield from _report_unknown_names(signature.audience, {*names, URL}, location)
     if is_token:
         if signature.signed:
             yield f"signed in {location} for hashes and HMACs alone"
         if not set(panel.person) <= set(signature.claims):
             yield f"a claim in {location} for each parameter of person: a token of another is none"
     else:
-        yield from _signing(panel, signature, names, location)
+        yield from _check_signing(panel, signature, names, location)
         yield from find_ambiguous_signatures(panel, signature.signed, location)
     if not set(signature.claims) <= set(panel.parameters):
         yield f"claims of parameters alone in {location}"
 
 
-def _signing(panel: PanelTable, signing: Signing, names: set[str], location: str) -> Iterator[str]:
+def _check_signing(
+    panel: PanelTable, signing: Signing, names: set[str], location: str
+) -> Iterator[str]:
     """Report mistakes in a hash or HMAC signature."""
     if not signing.signed:
         yield f"signed in {location}: the text that is signed"
@@ -272,13 +276,13 @@ def _signing(panel: PanelTable, signing: Signing, names: set[str], location: str
         known_names |= {*panel.secrets}
         if panel.secrets.keys().isdisjoint(names_in(signing.signed)):
             yield f"the name of one of [panel.secrets] in signed of {location}: a hash has no key"
-    yield from _unknown(signing.signed, known_names, location)
+    yield from _report_unknown_names(signing.signed, known_names, location)
 
 
-def _own_signatures(panel: PanelTable) -> Iterator[str]:
-    people = {*panel.parameters, *panel.values, *_optional(panel), *KNOWN_OF_ALL}
+def _check_own_signatures(panel: PanelTable) -> Iterator[str]:
+    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *KNOWN_OF_ALL}
     for name, signing in panel.signatures.items():
-        yield from _signing(panel, signing, people, f"[panel.signatures.{name}]")
+        yield from _check_signing(panel, signing, people, f"[panel.signatures.{name}]")
     of_address = {name for name, signing in panel.signatures.items() if is_of_address(signing)}
     for ending in Ending:
         way = panel.way_back(ending)
@@ -324,7 +328,7 @@ def only_value(panel: Panel, template: str) -> str:
 
 def preset(name: str) -> dict[str, Any]:
     """Return the table of a preset panel."""
-    return {key: value for key, value in _file(name).items() if key != _DEMONSTRATION}
+    return {key: value for key, value in _read_preset(name).items() if key != _DEMONSTRATION}
 
 
 def demonstration(name: str) -> dict[str, Any]:
@@ -333,12 +337,12 @@ def demonstration(name: str) -> dict[str, Any]:
     Returns:
         ``ids``: parameter of the link -> kind of id; ``panel``: lines of study.toml, optional.
     """
-    tables: dict[str, Any] = _file(name)[_DEMONSTRATION]
+    tables: dict[str, Any] = _read_preset(name)[_DEMONSTRATION]
     return tables
 
 
 @cache
-def _file(name: str) -> dict[str, Any]:
+def _read_preset(name: str) -> dict[str, Any]:
     return tomllib.loads((PRESETS_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 

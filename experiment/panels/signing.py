@@ -43,7 +43,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     Raises:
         UnfilledError: A value is missing or empty.
     """
-    return _NAME.sub(lambda match: _value(match[1], values), template)
+    return _NAME.sub(lambda match: _get_value(match[1], values), template)
 
 
 def fill_address(template: str, values: Mapping[str, str]) -> str:
@@ -56,7 +56,7 @@ def fill_address(template: str, values: Mapping[str, str]) -> str:
     """
 
     def replaced(match: re.Match[str]) -> str:
-        value = _value(match[1], values)
+        value = _get_value(match[1], values)
         return value if match.start() == 0 else quote(value, safe="")
 
     return _NAME.sub(replaced, template)
@@ -75,7 +75,7 @@ def is_address(template: str, values: Mapping[str, str]) -> bool:
     return _ADDRESS.fullmatch(template) is not None
 
 
-def _value(name: str, values: Mapping[str, str]) -> str:
+def _get_value(name: str, values: Mapping[str, str]) -> str:
     value = values.get(name, "")
     if not value:
         raise UnfilledError(name)
@@ -131,7 +131,8 @@ def is_signature(signing: Signing, received: str, parameters: Mapping[str, str])
     except UnfilledError:
         return False
     return hmac.compare_digest(
-        _comparable(expected, signing.encoding), _comparable(received, signing.encoding)
+        _normalise_signature(expected, signing.encoding),
+        _normalise_signature(received, signing.encoding),
     )
 
 
@@ -157,14 +158,14 @@ def signed_address(
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
     """
-    filled = add_signatures(signings, values)
+    signed_values = add_signatures(signings, values)
     last = last_signature(template, signings)
     if last is None:
-        return fill_address(template, filled)
-    address_before = encode_arguments(fill_address(last["before"], filled))
+        return fill_address(template, signed_values)
+    address_before = encode_arguments(fill_address(last["before"], signed_values))
     site, path = _site_and_path(address_before)
     signing = signings[last["name"]]
-    signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
+    signature = signature_of(signing, {**signed_values, URL: f"{site}{path}", PATH: path})
     return f"{address_before}{last['sign']}{last['argument']}={quote(signature, safe='')}"
 
 
@@ -217,7 +218,7 @@ def _encode_digest(digest: bytes, encoding: str) -> str:
     return digest.hex().upper() if encoding == "HEX" else digest.hex()
 
 
-def _comparable(text: str, encoding: str) -> bytes:
+def _normalise_signature(text: str, encoding: str) -> bytes:
     """Return a signature in a normalised spelling, for comparison."""
     if encoding in ("hex", "HEX"):
         return text.lower().encode()

@@ -20,7 +20,6 @@ from experiment.studies.study import Payment
 RULE = "rule"
 FILE_HEADER = ("participant", "amount", "reason")
 _AS_CSV = "In a spreadsheet, save the file as CSV, separated by commas, in UTF-8"
-_WHO = "parallax review RUN lists the participants. Copy the amounts as numbers, such as 0.50"
 _Rows = Sequence[tuple[int, Mapping[str | None, str | list[str] | None]]]
 
 
@@ -40,8 +39,10 @@ class BonusCandidate:
     correct_catch_trials: int | None
 
 
-def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> list[PaymentItem]:
-    """Return the bonuses that the study's rule gives to participants.
+def bonuses_by_rule(
+    payment: Payment, finishers: Iterable[BonusCandidate], run_ref: str
+) -> list[PaymentItem]:
+    """Return the bonuses that the study's rule gives to participants of a run.
 
     Raises:
         PaymentError: The rule depends on the exclusion, and a participant has no verdict yet; or on
@@ -51,7 +52,7 @@ def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> li
         PaymentItem(
             candidate.ref,
             PaymentKind.BONUS,
-            _bonus_minor(payment, candidate),
+            _bonus_minor(payment, candidate, run_ref),
             payment.bonus_reason,
             RULE,
         )
@@ -66,10 +67,10 @@ def bonus_owed_minor(payment: Payment, candidate: BonusCandidate) -> int | None:
         return None
     if payment.bonus == "per_correct_catch_trial" and candidate.correct_catch_trials is None:
         return None
-    return _bonus_minor(payment, candidate)
+    return _bonus_minor(payment, candidate, "")
 
 
-def _bonus_minor(payment: Payment, candidate: BonusCandidate) -> int:
+def _bonus_minor(payment: Payment, candidate: BonusCandidate, run_ref: str) -> int:
     if payment.bonus == "none":
         return 0
     if payment.bonus == "per_correct_catch_trial":
@@ -78,19 +79,21 @@ def _bonus_minor(payment: Payment, candidate: BonusCandidate) -> int:
                 "the bonus depends on correct answers, and the run is blind",
                 where='study.toml, payment, bonus = "per_correct_catch_trial"',
                 expected="a run that somebody unblinded, with a reason that is kept",
-                remedy='When all have finished: parallax unblind RUN --reason "..."',
+                remedy=f'When all have finished: parallax unblind {run_ref} --reason "..."',
             )
         return payment.bonus_minor * candidate.correct_catch_trials
     if payment.bonus == "kept" and candidate.kept is None:
         raise PaymentError(
             f"it is not decided yet whether the participant {candidate.ref} is kept",
             where='study.toml, payment, bonus = "kept"',
-            remedy="Decide with: parallax exclude RUN",
+            remedy=f"Decide with: parallax exclude {run_ref}",
         )
     return payment.bonus_minor if payment.bonus == "everyone" or candidate.kept else 0
 
 
-def read_bonus_file(path: Path, participant_ids: Sequence[str], currency: str) -> list[PaymentItem]:
+def read_bonus_file(
+    path: Path, participant_ids: Sequence[str], currency: str, run_ref: str
+) -> list[PaymentItem]:
     """Return the bonuses in a CSV file, one per row.
 
     Bonuses of one participant are distinguished by their reason, so paying a file twice pays once.
@@ -101,18 +104,20 @@ def read_bonus_file(path: Path, participant_ids: Sequence[str], currency: str) -
         path: A file with the columns participant, amount and reason.
         participant_ids: The references of the participants who may get a bonus.
         currency: The run's currency; the file has amounts in major units, such as 0.50.
+        run_ref: The run's reference.
 
     Raises:
         PaymentError: The file cannot be read, or a row is invalid; the message lists every problem.
     """
-    rows = _rows_of(path)
+    rows = _read_rows(path)
     problems = list(_row_problems(rows, set(participant_ids), currency))
     if problems or not rows:
         raise PaymentError(
             "; ".join(problems) or "the file lists no bonus",
             where=str(path),
             expected=f"in each row a participant of the run, an amount of {currency}, and a reason",
-            remedy=_WHO,
+            remedy=f"parallax review {run_ref} lists the participants. Copy the amounts as "
+            "numbers, such as 0.50",
         )
     return [
         PaymentItem(
@@ -126,7 +131,7 @@ def read_bonus_file(path: Path, participant_ids: Sequence[str], currency: str) -
     ]
 
 
-def _rows_of(path: Path) -> _Rows:
+def _read_rows(path: Path) -> _Rows:
     """Return the non-empty rows, each with its line number.
 
     Raises:

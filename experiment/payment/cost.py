@@ -116,7 +116,7 @@ class Limits:
 
 def screen_outs_of(study: Study) -> int:
     """Return how many participants each offer may pay for being screened out."""
-    return _terms(study).screen_out_places if study.screen_out_minor else 0
+    return _get_recruitment(study).screen_out_places if study.screen_out_minor else 0
 
 
 def refuse_out_of_bounds(
@@ -136,7 +136,7 @@ def refuse_out_of_bounds(
         PaymentError: The pay of a participant, the run or an hour is too high, or that of an hour
             too low.
     """
-    terms = _terms(study)
+    terms = _get_recruitment(study)
     each_minor = study.reward_minor + most_bonus_minor(study)
     paid = [(f"place {number}", each_minor) for number in range(places)]
     paid += [(f"screen-out {number}", study.screen_out_minor) for number in range(screen_outs)]
@@ -162,10 +162,10 @@ def no_fee(_charges: Sequence[Charge]) -> int:
 
 def hourly_minor(study: Study) -> int:
     """Return the reward as an hourly wage, at the median time, in minor units."""
-    return round(study.reward_minor * 60 / _terms(study).median_minutes)
+    return round(study.reward_minor * 60 / _get_recruitment(study).median_minutes)
 
 
-def _terms(study: Study) -> Recruitment:
+def _get_recruitment(study: Study) -> Recruitment:
     if study.recruitment is None:
         raise PaymentError(
             "the study does not say what participants are paid",

@@ -169,16 +169,16 @@ class Careless:
         sides: Sequence[Side] = PAIR,
     ) -> Side:
         """Return a random side in a catch trial, otherwise the side that ``Accurate`` chooses."""
-        return _careless(kind).choose(kind, good_side, accuracy, rng, sides)
+        return _choose_careless_responder(kind).choose(kind, good_side, accuracy, rng, sides)
 
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
     ) -> int:
         """Return a random point in a catch trial, otherwise the point that ``Accurate`` chooses."""
-        return _careless(kind).rate(kind, points, is_good, accuracy, rng)
+        return _choose_careless_responder(kind).rate(kind, points, is_good, accuracy, rng)
 
 
-def _careless(kind: Kind) -> Accurate | Guessing:
+def _choose_careless_responder(kind: Kind) -> Accurate | Guessing:
     return Guessing() if kind is Kind.CATCH else Accurate()
 
 

@@ -28,23 +28,23 @@ def own_messages(study: Study) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
-        raise _unreadable(str(study.folder / name), why_unread(error)) from error
-    return _messages(text, str(study.folder / name))
+        raise _make_unreadable_error(str(study.folder / name), why_unread(error)) from error
+    return _read_messages(text, str(study.folder / name))
 
 
 @lru_cache(maxsize=64)
-def _messages(text: str, location: str) -> Mapping[str, str]:
+def _read_messages(text: str, location: str) -> Mapping[str, str]:
     try:
         read = read_po(BytesIO(text.encode()), abort_invalid=True)
     except (PoFileError, ValueError) as error:
-        raise _unreadable(location, str(error)) from error
+        raise _make_unreadable_error(location, str(error)) from error
     messages = {}
     for message in read:
         if not (isinstance(message.id, str) and message.id and isinstance(message.string, str)):
             continue
         if not message.string or message.fuzzy:
             continue
-        if _places(message.id) != _places(message.string):
+        if _find_placeholders(message.id) != _find_placeholders(message.string):
             raise StudyError(
                 f"the translation “{message.string}” has other placeholders than its message",
                 where=location,
@@ -54,7 +54,7 @@ def _messages(text: str, location: str) -> Mapping[str, str]:
     return messages
 
 
-def _places(text: str) -> set[str]:
+def _find_placeholders(text: str) -> set[str]:
     try:
         braces = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     except ValueError:
@@ -62,7 +62,7 @@ def _places(text: str) -> set[str]:
     return braces | set(_PERCENT.findall(text))
 
 
-def _unreadable(location: str, reason: str) -> StudyError:
+def _make_unreadable_error(location: str, reason: str) -> StudyError:
     return StudyError(
         f"the study's own catalogue cannot be read: {reason}",
         where=location,
@@ -84,7 +84,7 @@ def study_files(study: Study) -> dict[str, bytes]:
     """
     if study.files is not None:
         return dict(study.files)
-    files = {name: (study.folder / name).read_bytes() for name in sorted(_names(study))}
+    files = {name: (study.folder / name).read_bytes() for name in sorted(_list_file_names(study))}
     total = sum(map(len, files.values()))
     if total > LARGEST_STUDY_BYTES:
         largest = max(files, key=lambda name: len(files[name]))
@@ -105,7 +105,7 @@ def write_study_files(study: Study, folder: Path) -> None:
         copy.write_bytes(content)
 
 
-def _names(study: Study) -> Iterator[str]:
+def _list_file_names(study: Study) -> Iterator[str]:
     rates = study.humanness.rates if study.humanness else ""
     font = study.trial.font if study.trial.font.endswith(FONT_SUFFIX) else ""
     file_names = (

@@ -28,8 +28,8 @@ class TomlLines:
         self._lines: dict[Path, int] = {}
         table: Path = ()
         counts: dict[Path, int] = {}
-        for number, statement in _statements(text):
-            keys = _keys(tomllib.loads(statement))
+        for number, statement in _split_into_statements(text):
+            keys = _get_statement_keys(tomllib.loads(statement))
             if statement.lstrip().startswith("["):
                 table = _number_header(keys, counts, array=statement.lstrip().startswith("[["))
                 self._lines.setdefault(table, number)
@@ -51,7 +51,7 @@ class TomlLines:
         return None
 
 
-def _statements(text: str) -> Iterator[tuple[int, str]]:
+def _split_into_statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield each statement with its first line number; incomplete statements are skipped."""
     waiting, began = "", 1
     for number, line in enumerate(text.splitlines(), start=1):
@@ -66,7 +66,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
         waiting = ""
 
 
-def _keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
+def _get_statement_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
     """Return the keys that lead to a statement's value."""
     keys = []
     value: object = parsed
@@ -120,16 +120,18 @@ class KeyErrors:
         """Return one error for each invalid key, in line order."""
         by_line = [(self._lines.line_of(detail["loc"]) or 0, detail)
                  for detail in error.errors(include_url=False)]  # fmt: skip
-        return [self._one(detail) for _, detail in sorted(by_line, key=lambda pair: pair[0])]
+        return [
+            self._describe_error(detail) for _, detail in sorted(by_line, key=lambda pair: pair[0])
+        ]
 
-    def _one(self, error: ErrorDetails) -> StudyError:
+    def _describe_error(self, error: ErrorDetails) -> StudyError:
         path, kind = error["loc"], error["type"]
         key, table = _key(path), path[:-1]
         location = place(self._file, self._lines, path)
         if kind == "extra_forbidden":
-            known_keys = list(_fields(_model_at(self._model, table)))
+            known_keys = list(_list_fields(_find_model(self._model, table)))
             return StudyError(
-                f'there is no key "{key}"{_in(table)}',
+                f'there is no key "{key}"{_name_table(table)}',
                 where=location,
                 expected=f"one of: {', '.join(known_keys)}",
                 remedy=suggest(key, known_keys) or f"Remove it: {_REFERENCE}",
@@ -145,7 +147,7 @@ class KeyErrors:
             )
         if kind == "missing":
             return StudyError(
-                f'the key "{key}"{_in(table)} is missing',
+                f'the key "{key}"{_name_table(table)} is missing',
                 where=location,
                 expected=_description(self._model, path),
                 remedy=f"Add it: {_REFERENCE}",
@@ -154,7 +156,7 @@ class KeyErrors:
             f"{key} is {format_value(error['input'])}",
             where=location,
             expected=_describe_expected(error),
-            remedy=_meaning(self._model, path),
+            remedy=_quote_description(self._model, path),
         )
 
 
@@ -208,7 +210,7 @@ def _write_dotted(path: Path) -> str:
     return text
 
 
-def _in(table: Path) -> str:
+def _name_table(table: Path) -> str:
     return f" in [{_write_dotted(table)}]" if table else ""
 
 
@@ -229,15 +231,15 @@ def _describe_expected(error: ErrorDetails) -> str:
     return message.removeprefix("be ").replace("have at least", "has at least")
 
 
-def _annotations(annotation: object) -> Iterator[object]:
+def _list_annotations(annotation: object) -> Iterator[object]:
     if get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
-            yield from _annotations(part)
+            yield from _list_annotations(part)
     else:
         yield annotation
 
 
-def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
+def _find_model(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
     """Return the pydantic model of the table at a path."""
     is_author_name = (
         False  # whether the next part is a name that the author chose, such as a parameter's
@@ -247,20 +249,20 @@ def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | No
             is_author_name = False
             continue
         field = model.model_fields.get(part)
-        model = _table_of(field.annotation) if field else None
+        model = _find_table_model(field.annotation) if field else None
         is_author_name = field is not None and get_origin(field.annotation) is dict
     return model
 
 
-def _table_of(annotation: object) -> type[BaseModel] | None:
-    for type_ in _annotations(annotation):
+def _find_table_model(annotation: object) -> type[BaseModel] | None:
+    for type_ in _list_annotations(annotation):
         for part in (type_, *get_args(type_)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 return part
     return None
 
 
-def _fields(model: type[BaseModel] | None) -> dict[str, str]:
+def _list_fields(model: type[BaseModel] | None) -> dict[str, str]:
     hidden = {"folder", "files"}
     return {
         name: field.description or ""
@@ -270,14 +272,14 @@ def _fields(model: type[BaseModel] | None) -> dict[str, str]:
 
 
 def _description(model: type[BaseModel], path: Path) -> str:
-    meaning = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
+    meaning = _list_fields(_find_model(model, path[:-1])).get(str(path[-1]), "")
     return meaning or "that table"
 
 
-def _meaning(model: type[BaseModel], path: Path) -> str:
+def _quote_description(model: type[BaseModel], path: Path) -> str:
     names = [part for part in path if isinstance(part, str)]
     if not names:
         return ""
     table = path[: len(path) - 1 - path[::-1].index(names[-1])]
-    description = _fields(_model_at(model, table)).get(names[-1], "")
+    description = _list_fields(_find_model(model, table)).get(names[-1], "")
     return f"It says: {description}" if description else ""

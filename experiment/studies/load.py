@@ -81,8 +81,10 @@ class StudyErrors(StudyError):
     def __init__(self, errors: Sequence[ParallaxError], folder: Path) -> None:
         self.all = tuple(errors)
         first, n_more = errors[0], len(errors) - 1
-        named = f"`parallax study check {folder}` names this and {n_more} more"
-        remedy = ". ".join(filter(None, (first.remedy.rstrip("."), named if n_more else "")))
+        more_errors_note = f"`parallax study check {folder}` names this and {n_more} more"
+        remedy = ". ".join(
+            filter(None, (first.remedy.rstrip("."), more_errors_note if n_more else ""))
+        )
         super().__init__(first.problem, where=first.where, expected=first.expected, remedy=remedy)
 
 
@@ -110,8 +112,8 @@ def _parse_study(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -
     try:
         # TOML values have types: "2" is not a number, and 2.0 is not a count. Runs that were
         # launched before this check are read leniently, as they were then.
-        tables = {**_without_own(keys), "folder": folder, "files": files}
-        if files is None and any(_NUL in part for part in _texts(keys)):
+        tables = {**_rename_reserved_keys(keys), "folder": folder, "files": files}
+        if files is None and any(_NUL in part for part in _list_texts(keys)):
             raise StudyError(
                 r"a text holds a NUL (\u0000), which no database stores",
                 where=str(path),
@@ -129,18 +131,18 @@ def _parse_study(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -
     return study
 
 
-def _texts(value: object) -> Iterator[str]:
+def _list_texts(value: object) -> Iterator[str]:
     """Yield every text in a file's keys and values."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         yield from value
-        yield from (text for inner in value.values() for text in _texts(inner))
+        yield from (text for inner in value.values() for text in _list_texts(inner))
     elif isinstance(value, list):
-        yield from (text for inner in value for text in _texts(inner))
+        yield from (text for inner in value for text in _list_texts(inner))
 
 
-def _without_own(keys: Mapping[str, object]) -> dict[str, object]:
+def _rename_reserved_keys(keys: Mapping[str, object]) -> dict[str, object]:
     """Return a file's keys; reserved keys are renamed so that they are reported as unknown."""
     reserved = {"folder", "files"}
     return {f"{key} " if key in reserved else key: value for key, value in keys.items()}
@@ -184,11 +186,11 @@ def text_errors(study: Study) -> Iterator[StudyError]:
                 problem,
                 where=str(path),
                 expected="a Markdown text that participants read, in UTF-8",
-                remedy=_languages(study),
+                remedy=_describe_languages(study),
             )
 
 
-def _languages(study: Study) -> str:
+def _describe_languages(study: Study) -> str:
     folders = sorted(path.name for path in (study.folder / "texts").glob("*") if path.is_dir())
     if study.files is not None or study.study.language in folders or not folders:
         return ""

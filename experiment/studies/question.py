@@ -38,7 +38,7 @@ def list_unused_keys(type_: str) -> list[str]:
     return [key for key, types in _OWN_KEYS.items() if type_ not in types]
 
 
-def _texts(value: object) -> object:
+def _normalise_condition(value: object) -> object:
     """Return a condition with a list of answers per question, whichever notation was used."""
     if not isinstance(value, Mapping):
         return value
@@ -133,7 +133,7 @@ class FinalQuestion(Question):
         default={},
         description="factor = level: only participants of that level are asked; all by default",
     )
-    only_if: Annotated[dict[str, list[str]], BeforeValidator(_texts)] = Field(
+    only_if: Annotated[dict[str, list[str]], BeforeValidator(_normalise_condition)] = Field(
         default={},
         description="earlier question = answer, or a list of answers: only who gave one of them "
         "is asked",
@@ -180,7 +180,7 @@ class ScreeningQuestion(Question):
     def accepts(self, answer: str) -> bool:
         """Return whether a participant with this answer is admitted."""
         if self.type != "number":
-            return _same(answer, self.accept)
+            return _is_among(answer, self.accept)
         number = float(answer.replace(",", "."))
         low, high = self.at_least, self.at_most
         return (low is None or number >= low) and (high is None or number <= high)
@@ -201,7 +201,7 @@ class ComprehensionQuestion(Question):
 
     def is_right(self, answer: str) -> bool:
         """Return whether the answer is right, ignoring case and surrounding spaces."""
-        return _same(answer, self.correct)
+        return _is_among(answer, self.correct)
 
 
 class Comprehension(BaseModel):
@@ -235,7 +235,7 @@ def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -
     return all(question.accepts(answer) for question, answer in answered if answer)
 
 
-def _same(answer: str, accepted: Sequence[str]) -> bool:
+def _is_among(answer: str, accepted: Sequence[str]) -> bool:
     return answer.strip().casefold() in {text.strip().casefold() for text in accepted}
 
 
@@ -310,16 +310,16 @@ def mistake(question: Question, answer: str) -> Mistake | None:
         case "choice" | "scale":
             return None if answer in map(clean_text, question.offered) else Mistake.CHOICE
         case "choices":
-            return _of_several(question, chosen(answer))
+            return _find_mistake_of_several(question, chosen(answer))
         case "number":
             return None if _is_number(answer) else Mistake.NUMBER
         case "slider":
-            return None if _is_number(answer) and _on_slider(question, answer) else Mistake.RANGE
+            return None if _is_number(answer) and _is_on_slider(question, answer) else Mistake.RANGE
         case _:
             return Mistake.LONGEST if len(answer) > LONGEST_TEXT else None
 
 
-def _of_several(question: Question, answers: Sequence[str]) -> Mistake | None:
+def _find_mistake_of_several(question: Question, answers: Sequence[str]) -> Mistake | None:
     offered = list(map(clean_text, question.offered))
     if not set(answers) <= set(offered) or len(set(answers)) < len(answers):
         return Mistake.CHOICE
@@ -332,7 +332,7 @@ def _is_number(answer: str) -> bool:
     return len(answer) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(answer))
 
 
-def _on_slider(question: Question, answer: str) -> bool:
+def _is_on_slider(question: Question, answer: str) -> bool:
     low, high, step = question.numbers
     number = float(answer.replace(",", "."))
     steps = (number - low) / step

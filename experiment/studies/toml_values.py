@@ -24,7 +24,7 @@ _EARLIER = {"recruitment": ("reward_cents", "reward"), "payment": ("bonus_cents"
 _LONGEST = 20
 
 
-def _as_written(value: object) -> str:
+def _to_text(value: object) -> str:
     """Return the amount as a text; a number without quotes is accepted as well."""
     if isinstance(value, str) and len(value) <= _LONGEST:
         return value
@@ -36,7 +36,7 @@ def _as_written(value: object) -> str:
 # An amount in major units; the currency determines the minor units.
 Amount = Annotated[
     str,
-    BeforeValidator(_as_written),
+    BeforeValidator(_to_text),
     WithJsonSchema({"type": ["string", "number"], "examples": ["1.50"]}),
 ]
 

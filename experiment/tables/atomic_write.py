@@ -28,7 +28,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _make_unwritable_error(path, error) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -60,7 +60,7 @@ def atomic_folder(folder: Path, file_names: Collection[str]) -> Iterator[Path]:
         temporary.rename(folder)
         shutil.rmtree(retired, ignore_errors=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise _make_unwritable_error(folder, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -80,7 +80,7 @@ def refuse_overwrite(folder: Path, file_names: Collection[str]) -> None:
         )
 
 
-def _unwritable(path: Path, error: OSError) -> WritingError:
+def _make_unwritable_error(path: Path, error: OSError) -> WritingError:
     return WritingError(
         f"the file or folder cannot be written ({error.strerror or error})",
         where=str(path),

@@ -51,18 +51,18 @@ def datapackage(
         "$schema": _PROFILE,
         "name": name,
         "title": title,
-        "resources": list(_resources(folder, tables)),
+        "resources": list(_list_resources(folder, tables)),
         "parallax": dict(provenance),
     }
 
 
-def _resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str, object]]:
+def _list_resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str, object]]:
     for schema in tables:
         csv, parquet = (f"{schema.name}{suffix}" for suffix in MEDIA_TYPES)
         yield {
             "name": schema.name,
             "type": "table",
-            **_file(folder / csv, "csv"),
+            **_describe_file(folder / csv, "csv"),
             "encoding": "utf-8",
             "description": schema.description,
             "schema": _table_schema(schema),
@@ -72,35 +72,35 @@ def _resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str
         # wrongly.
         yield {
             "name": f"{schema.name}-parquet",
-            **_file(folder / parquet, "apache-parquet"),
+            **_describe_file(folder / parquet, "apache-parquet"),
             "description": f"{csv} once more, as Parquet: the same rows in the same order.",
         }
 
 
-def _file(path: Path, schema_name: str) -> dict[str, object]:
+def _describe_file(path: Path, schema_name: str) -> dict[str, object]:
     return {
         "path": path.name,
         "format": schema_name,
         "mediatype": MEDIA_TYPES[path.suffix],
         "bytes": path.stat().st_size,
-        "hash": _sha256(path),
+        "hash": _compute_sha256(path),
     }
 
 
-def _sha256(path: Path) -> str:
+def _compute_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def _table_schema(schema: TableSchema) -> dict[str, object]:
     return {
-        "fields": [_field(column) for column in schema.columns],
+        "fields": [_describe_field(column) for column in schema.columns],
         "primaryKey": list(schema.primary_key),
         **({"foreignKeys": keys} if (keys := list(_foreign_keys(schema))) else {}),
     }
 
 
-def _field(column: Column) -> dict[str, object]:
+def _describe_field(column: Column) -> dict[str, object]:
     constraints: dict[str, object] = {}
     # An empty text is a value here, but CSV readers treat it as missing: so the column is not
     # required.
@@ -155,7 +155,7 @@ def _table_lines(schema: TableSchema) -> Iterator[str]:
     yield "| Column | Type | Meaning |"
     yield "|---|---|---|"
     for column in schema.columns:
-        yield f"| `{column.name}` | {_type_in_words(column)} | {_meaning(column)} |"
+        yield f"| `{column.name}` | {_type_in_words(column)} | {_describe_meaning(column)} |"
     yield ""
 
 
@@ -164,7 +164,7 @@ def _type_in_words(column: Column) -> str:
     return f"{column.type}{unit}{', may be empty' if column.optional else ''}"
 
 
-def _meaning(column: Column) -> str:
+def _describe_meaning(column: Column) -> str:
     values = f": {', '.join(f'`{value}`' for value in column.values)}" if column.values else ""
     role = f" (role: {column.role})" if column.role else ""
     return f"{column.description}{values}{role}"

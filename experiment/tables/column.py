@@ -41,10 +41,10 @@ def roles_of_items(
         factors: The columns that the study's ``[analysis]`` names as factors.
     """
     rows, factor_names = list(items), set(factors)
-    return {name: _role(rows, name, named=name in factor_names) for name in names}
+    return {name: _find_role(rows, name, named=name in factor_names) for name in names}
 
 
-def _role(rows: list[Mapping[str, str]], name: str, *, named: bool) -> Role:
+def _find_role(rows: list[Mapping[str, str]], name: str, *, named: bool) -> Role:
     in_cell: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     in_construction: defaultdict[str, set[str]] = defaultdict(set)
     in_frame: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
@@ -145,13 +145,13 @@ def json_schema(schema: TableSchema) -> dict[str, Any]:
         "title": schema.name,
         "description": schema.description,
         "type": "object",
-        "properties": {column.name: _property(column) for column in schema.columns},
+        "properties": {column.name: _describe_property(column) for column in schema.columns},
         "required": [column.name for column in schema.columns if not column.optional],
         "additionalProperties": False,
     }
 
 
-def _property(column: Column) -> dict[str, Any]:
+def _describe_property(column: Column) -> dict[str, Any]:
     schema = dict(_TYPES[column.type])
     if column.optional:
         schema = {"anyOf": [schema, {"type": "null"}]}

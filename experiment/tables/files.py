@@ -153,7 +153,7 @@ def read_table(
         with path.open(encoding="utf-8-sig", newline="") as lines:
             yield from _read_text(schema, lines, path, extended=extended, refused=refused)
     except UnicodeDecodeError as error:
-        raise _no_text_table(path, error) from error
+        raise _make_no_text_error(path, error) from error
 
 
 def parse_table(schema: TableSchema, text: str, path: Path) -> Iterator[dict[str, object]]:
@@ -211,10 +211,10 @@ def _read_text(
                     raise
                 refused(error)
     except csv.Error as error:
-        raise _no_text_table(path, error) from error
+        raise _make_no_text_error(path, error) from error
 
 
-def _no_text_table(path: Path, error: Exception) -> TableError:
+def _make_no_text_error(path: Path, error: Exception) -> TableError:
     return TableError(
         f"not a text table ({why_unread(error)})", where=str(path), expected="UTF-8 text"
     )

@@ -61,7 +61,7 @@ class Words:
 
 
 @cache
-def _languages() -> dict[str, Words]:
+def _load_words() -> dict[str, Words]:
     tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {language: Words(or_=table.pop("or"), **table) for language, table in tables.items()}
 
@@ -72,7 +72,7 @@ def words_of(language: str) -> Words:
     Raises:
         StudyError: The language has no prompt words.
     """
-    languages = _languages()
+    languages = _load_words()
     if language not in languages:
         raise StudyError(
             f'prompts have no words in the language "{language}"',
@@ -170,7 +170,7 @@ class Prompter:
         self.words: Words = words_of(study.study.language)
         self.instructions = instructions_of(study)
         self._practice = [
-            _ready(practice_trial, screens) for practice_trial in read_practice(study)
+            _prepare_practice(practice_trial, screens) for practice_trial in read_practice(study)
         ]
         self._told = Gives.RIGHT in screens.response.gives
 
@@ -255,6 +255,6 @@ def option_lines(trial: TakerTrial, labels: Sequence[str], order: Sequence[int])
     return "\n".join([*([trial.shown.prefix] if trial.shown.prefix else []), *lines])
 
 
-def _ready(practice_trial: Practice, screens: Screens) -> tuple[Practice, TakerTrial]:
+def _prepare_practice(practice_trial: Practice, screens: Screens) -> tuple[Practice, TakerTrial]:
     trial = Trial(0, practice_trial.item.item_id, Kind.FILLER, practice_trial.good_side)
     return practice_trial, screens.trial(trial, ListEntry(practice_trial.item, Kind.FILLER))

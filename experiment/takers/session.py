@@ -146,10 +146,10 @@ def taker_sessions(
             design=study.design,
             response=screens.response,
         )
-        yield TakerSession(index + 1, list_, place, _ready(screens, trials, entries))
+        yield TakerSession(index + 1, list_, place, _prepare_trials(screens, trials, entries))
 
 
-def _ready(
+def _prepare_trials(
     screens: Screens, trials: Sequence[Trial], entries: Sequence[ListEntry]
 ) -> tuple[TakerTrial, ...]:
     by_id = {entry.item.item_id: entry for entry in entries}

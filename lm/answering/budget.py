@@ -85,7 +85,7 @@ class Budget:
         A server may report more than the highest expected cost, for example for a system prompt.
         Later reservations are increased by the same amount.
         """
-        tokens = _tokens(usage)
+        tokens = _read_token_counts(usage)
         if not reservation or tokens is None:
             return
         cost = self._cost(*tokens)
@@ -161,7 +161,7 @@ def _sum(connection: sqlite3.Connection) -> float:
     return float(spent)
 
 
-def _tokens(usage: object) -> tuple[int, int] | None:
+def _read_token_counts(usage: object) -> tuple[int, int] | None:
     """Return the tokens of prompt and answer that a reply reports; None if it reports none.
 
     Some servers do not include thinking in the answer's tokens, only in the total.

@@ -196,10 +196,10 @@ class _Handler(BaseHTTPRequestHandler):
         return {
             "model": server.name,
             "system_fingerprint": server.fingerprint,
-            **(self._chat(body) if "chat" in self.path else self._completion(body)),
+            **(self._chat(body) if "chat" in self.path else self._make_completion(body)),
         }
 
-    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+    def _make_completion(self, body: dict[str, Any]) -> dict[str, Any]:
         server, prompt = self.server, str(body["prompt"])
         n_alternatives = int(body.get("logprobs") or 0)
         [(best, logprob), *_] = candidates = server.model.alternatives(
@@ -217,15 +217,15 @@ class _Handler(BaseHTTPRequestHandler):
             tokens, logprobs = server.model.pieces(prompt)
             text = prompt + text
             reported = {"tokens": [*tokens, f" {best}"], "token_logprobs": [*logprobs, logprob]}
-            reported = self._spoilt(reported)
+            reported = self._spoil_logprobs(reported)
         elif server.strikes(Fault.MISSING_LOGPROBS):
             reported = None
         return {
             "choices": [{"text": text, "logprobs": reported, "finish_reason": "length"}],
-            "usage": _usage(prompt, 1),
+            "usage": _count_usage(prompt, 1),
         }
 
-    def _spoilt(self, reported: dict[str, Any]) -> dict[str, Any]:
+    def _spoil_logprobs(self, reported: dict[str, Any]) -> dict[str, Any]:
         server, previous = self.server, self.server.previous
         server.previous = reported
         if server.strikes(Fault.MISSING_LOGPROBS):
@@ -244,13 +244,13 @@ class _Handler(BaseHTTPRequestHandler):
         if Fault.REFUSES in self.server.faults:
             sample = "I'm sorry, I cannot judge sentences."
         words = sample.split()
-        most = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
-        reason = "length" if len(words) > most else "stop"
-        message = {"role": "assistant", "content": " ".join(words[:most])}
+        most_tokens = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
+        reason = "length" if len(words) > most_tokens else "stop"
+        message = {"role": "assistant", "content": " ".join(words[:most_tokens])}
         thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
         thinking = thinking or body.get("reasoning_effort", "none") != "none"
         thoughts = len(THOUGHT.split()) if thinking else 0
-        usage: dict[str, Any] = _usage(prompt, len(words[:most]) + thoughts)
+        usage: dict[str, Any] = _count_usage(prompt, len(words[:most_tokens]) + thoughts)
         if thinking:
             message["reasoning_content"] = THOUGHT
             usage["completion_tokens_details"] = {"reasoning_tokens": thoughts}
@@ -279,7 +279,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def _usage(prompt: str, completion: int) -> dict[str, int]:
+def _count_usage(prompt: str, completion: int) -> dict[str, int]:
     prompt_tokens = len(prompt.split())
     return {
         "prompt_tokens": prompt_tokens,

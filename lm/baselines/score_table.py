@@ -73,10 +73,11 @@ class FixedScorer:
             LmError: The table has no row for a request.
         """
         return [
-            self._one(_single_spaced(context), _single_spaced(text)) for context, text in requests
+            self._score_one(_single_spaced(context), _single_spaced(text))
+            for context, text in requests
         ]
 
-    def _one(self, context: str, text: str) -> TokenScores:
+    def _score_one(self, context: str, text: str) -> TokenScores:
         logprobs = self._scores.get((context, text)) if text else ()
         if logprobs is None:
             raise LmError(
@@ -98,11 +99,11 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.DictReader(file, dialect=TABLES[path.name])
-            unit = _unit(table.fieldnames or (), path)
+            unit = _find_unit(table.fieldnames or (), path)
             for row in table:
                 place = f"{path}, line {table.line_num}"
                 key = _single_spaced(row.get("context") or ""), _single_spaced(row["text"] or "")
-                logprobs = _logprobs(row[unit] or "", key[1], UNITS[unit], place)
+                logprobs = _parse_logprobs(row[unit] or "", key[1], UNITS[unit], place)
                 if scores.setdefault(key, logprobs) != logprobs:
                     raise LmError(
                         f'{place}: "{key[1]}" occurs earlier with another score. Keep one of them.'
@@ -114,7 +115,7 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
     return scores
 
 
-def _unit(columns: Sequence[str], path: Path) -> str:
+def _find_unit(columns: Sequence[str], path: Path) -> str:
     units = [column for column in columns if column in UNITS]
     if "text" not in columns or len(units) != 1:
         raise LmError(
@@ -124,7 +125,7 @@ def _unit(columns: Sequence[str], path: Path) -> str:
     return units[0]
 
 
-def _logprobs(cell: str, text: str, factor: float, place: str) -> tuple[float, ...]:
+def _parse_logprobs(cell: str, text: str, factor: float, place: str) -> tuple[float, ...]:
     """Return the numbers in a cell in nats: one for the text, or one for each of its words."""
     try:
         logprobs = tuple(float(number) * factor for number in cell.split())

@@ -38,8 +38,8 @@ def train_recurrent(request: TrainRequest) -> None:
             return
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
         with _watch_for_stop() as stop, _Bar(plan, processes) as bar:
-            due = _make_timer(60 * cast(float, minutes))
-            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, due, stop)
+            is_due = _make_timer(60 * cast(float, minutes))
+            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, is_due, stop)
             resume = bool(options.get("resume"))
             trainer = start_or_resume(plan, writer, device, processes, resume)
             bar.begin(trainer)
@@ -49,7 +49,7 @@ def train_recurrent(request: TrainRequest) -> None:
             click.get_current_context().exit(STOPPED)
         if processes.leads:
             finish(plan, trainer.progress)
-            _echo_once(_summary(plan, trainer.progress), processes)
+            _echo_once(_summarise_training(plan, trainer.progress), processes)
 
 
 def plan_training(
@@ -60,8 +60,8 @@ def plan_training(
     Raises:
         LmError: A setting, a text or a tagged text cannot be used.
     """
-    settings = _settings(request, device)
-    corpus = _corpus(request, settings, processes)
+    settings = _choose_settings(request, device)
+    corpus = _read_corpus(request, settings, processes)
     tags = request.options.get("tags")
     if (settings.type == "multitask") != (tags is not None):
         raise LmError(
@@ -72,7 +72,7 @@ def plan_training(
     return TrainingPlan(settings, corpus, tag_data, request.name, request.out)
 
 
-def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
+def _choose_settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
     base = preset(request.preset) if request.preset else TrainingSettings()
     chosen = {name: request.options.get(name) for name in asdict(base) if name != "type"}
     if chosen["precision"] in (None, "auto"):
@@ -80,7 +80,7 @@ def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
     return base.changed(**chosen, type=request.type or None)
 
 
-def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Processes) -> Corpus:
+def _read_corpus(request: TrainRequest, settings: TrainingSettings, processes: Processes) -> Corpus:
     choices = CorpusChoices(request.max_words, request.min_count, settings.seed)
     cache = cast(Path | None, request.options.get("cache"))
     # The first process prepares the texts; the others then find them in the cache.
@@ -103,7 +103,7 @@ def _echo_once(text: str, processes: Processes) -> None:
         click.echo(text)
 
 
-def _summary(plan: TrainingPlan, progress: Progress) -> str:
+def _summarise_training(plan: TrainingPlan, progress: Progress) -> str:
     best = progress.rows[progress.best_epoch - 1]
     return (
         f"{plan.out}: {plan.config()['name']} trained on {plan.corpus.described}: best epoch "

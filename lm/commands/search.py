@@ -83,7 +83,7 @@ def search(
             rows[running[done]] = done.result()
             _write(out / TABLE, models, rows)
             bar.update()
-    click.echo(f"{out / TABLE}: {len(rows)} models; {_best(rows)}")
+    click.echo(f"{out / TABLE}: {len(rows)} models; {_name_best_model(rows)}")
 
 
 def _train_one(
@@ -116,10 +116,12 @@ def _train_model(
     plan = TrainingPlan(settings, corpus, None, name, folder)
     if not is_finished(plan):
         never = bool
-        alone = Processes()
-        writer = CheckpointWriter(plan, alone, lambda *_: None, lambda _: None, never, never)
+        single_process = Processes()
+        writer = CheckpointWriter(
+            plan, single_process, lambda *_: None, lambda _: None, never, never
+        )
         resume = (folder / CHECKPOINT).is_file()
-        trainer = start_or_resume(plan, writer, choose_device(device), alone, resume)
+        trainer = start_or_resume(plan, writer, choose_device(device), single_process, resume)
         trainer.run()
         finish(plan, trainer.progress)
     config = read_config(folder)
@@ -139,7 +141,7 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
                 writer.writerow({"model": name} | asdict(models[name]) | rows[name])
 
 
-def _best(rows: Mapping[str, Row]) -> str:
+def _name_best_model(rows: Mapping[str, Row]) -> str:
     perplexities = {
         name: row["valid_perplexity"] for name, row in rows.items() if "problem" not in row
     }

@@ -26,7 +26,7 @@ def train_count_model(request: TrainRequest) -> None:
     """Train an n-gram or unigram model, unless its folder already holds it."""
     kind = importlib.import_module(_KINDS[request.type])
     text = request.data / "train.txt" if request.data.is_dir() else request.data
-    settings = _all_settings(kind, request, text)
+    settings = _collect_settings(kind, request, text)
     refuse_overwrite(request.out, kind.FILES)
     if _holds_model(request.out, kind.FILES, settings):
         click.echo(f"{request.out}: already trained on {settings['trained_on']}")
@@ -51,7 +51,7 @@ def train_count_model(request: TrainRequest) -> None:
     )
 
 
-def _all_settings(kind: Any, request: TrainRequest, text: Path) -> dict[str, object]:  # noqa: ANN401
+def _collect_settings(kind: Any, request: TrainRequest, text: Path) -> dict[str, object]:  # noqa: ANN401
     """Return the settings that determine the model, as stored in its config.json."""
     sha256 = text_sha256(text)
     settings: dict[str, object] = {

@@ -95,12 +95,12 @@ class Corpus:
     sha256: str
 
 
-def _unshown(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
+def _read_silently(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
     return sentences
 
 
 def prepare(
-    source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _unshown
+    source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _read_silently
 ) -> Corpus:
     """Return the corpus of a folder or a file; use the cache if it was prepared before.
 
@@ -125,8 +125,8 @@ def prepare(
     if not prepared.is_dir():
         with atomic_folder(prepared) as folder:
             _Preparation(texts, choices, shown, folder).write(vocabulary)
-    described = describe_text(texts[TRAIN], hashes[TRAIN])
-    return _load(prepared, described, sha256)
+    description = describe_text(texts[TRAIN], hashes[TRAIN])
+    return _load(prepared, description, sha256)
 
 
 def _read_texts(source: Path) -> dict[str, Path]:

@@ -78,7 +78,7 @@ def words_of_tokens(
         own: The tokenizer's own word numbers; None for special tokens.
         divides: Whether the tokenizer splits text into words at spaces.
     """
-    starts = _starts(text)
+    starts = _find_word_starts(text)
     found: list[Word | None] = []
     for (start, end), word in zip(offsets, own, strict=True):
         if word is None:
@@ -93,7 +93,7 @@ def words_of_tokens(
     return found
 
 
-def _starts(text: str) -> list[int]:
+def _find_word_starts(text: str) -> list[int]:
     """Return the start of each character's word; a character outside words is its own word."""
     starts = list(range(len(text)))
     for run in _WORD.finditer(text):
@@ -316,10 +316,12 @@ class TextEncoder:
         Empty if the tokenizer does not mark words in this way.
         """
         tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
-        marked = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
+        marked_tokens = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
         ending = self._tokenizer.eos_token
         number = self._tokenizer.convert_tokens_to_ids(ending) if ending else None
-        return sorted({*marked, *([] if number is None else [number])}) if marked else []
+        return (
+            sorted({*marked_tokens, *([] if number is None else [number])}) if marked_tokens else []
+        )
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
         """Return the continuation's tokens as written in the model's vocabulary."""

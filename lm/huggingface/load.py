@@ -244,7 +244,7 @@ def load_hf(
     target = choose_device(device, exact=True)
     folder = Path(source) if Path(source).is_dir() else cached_folder(source)
     _refuse_too_large(source, folder, how, target)
-    options = {**_options(how, target), "output_loading_info": True}
+    options = {**_choose_loading_options(how, target), "output_loading_info": True}
     with read_one_at_a_time(folder, how.dtype):
         model, report = _fetch_from_library(loader.from_pretrained, source, **options)
     refuse_incomplete(type(model).__name__, report, source)
@@ -293,7 +293,7 @@ def _refuse_too_large(source: str, folder: Path | None, how: Weights, target: to
     refuse_too_large(source, n_weights(folder), how, free, cuda=cuda)
 
 
-def _options(how: Weights, target: torch.device) -> dict[str, Any]:
+def _choose_loading_options(how: Weights, target: torch.device) -> dict[str, Any]:
     """Return the library's loading options for the form of the weights."""
     options: dict[str, Any] = {"dtype": getattr(torch, how.dtype)}
     if how.device_map:

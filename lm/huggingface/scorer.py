@@ -107,7 +107,9 @@ class HfScorer:
             return None, "its weights are not float32, so sums in another order differ visibly"
         layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
         packing = TreePacking(
-            partial(self._hidden, layers), weight.detach(), getattr(head, "bias", None)
+            partial(self._compute_hidden_states, layers),
+            weight.detach(),
+            getattr(head, "bias", None),
         )
         return CheckedPacking(packing, self._plain_scores), ""
 
@@ -155,7 +157,7 @@ class HfScorer:
             reason = "it gives tokens a probability of 0 or none. Give another model."
         raise LmError(f"{self.name} gives scores that are no finite numbers: {reason}")
 
-    def _hidden(
+    def _compute_hidden_states(
         self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
         with layers.in_use():
@@ -243,11 +245,11 @@ class HfScorer:
         by_ids: dict[tuple[int, ...], NDArray[np.float64]] = {}
         encoded = [self.encoder.encode("", text) for text in texts]
         for ids in dict.fromkeys(encoding.ids for encoding in encoded):
-            by_ids[ids] = self._boundaries(ids, starts)
+            by_ids[ids] = self._score_boundaries(ids, starts)
         return [by_ids[encoding.ids][np.array(encoding.scored, np.int64)] for encoding in encoded]
 
     @torch.inference_mode()
-    def _boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:
+    def _score_boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:
         read = torch.tensor([ids], device=self.model.device)
         logits = self.model(input_ids=read, attention_mask=torch.ones_like(read)).logits[0].double()
         mass = logits[:, starts].logsumexp(1) - logits.logsumexp(1)

@@ -186,7 +186,7 @@ _Words = dict[str, pa.Array]
 
 def write_arpa(table: NgramTable, path: Path) -> None:
     """Write a model as ARPA text, with the n-grams in the order of their numbers."""
-    words = {end: _column([word + end for word in table.words]) for end in " \t\n"}
+    words = {end: _make_text_column([word + end for word in table.words]) for end in " \t\n"}
     workers = os.cpu_count() or 1
     with path.open("wb") as file, ThreadPoolExecutor(workers) as pool:
         file.write(b"\\data\\\n")
@@ -208,7 +208,7 @@ def _join_lines(table: NgramTable, words: _Words, order: int, places: slice) -> 
     columns += _make_word_columns(table, words, order, places, "\t" if has_backoffs else "\n")
     if has_backoffs:
         columns.append(_format_numbers(level.backoffs_log10[places], "\n"))
-    return _bytes(pc.binary_join_element_wise(*columns, _nothing()))
+    return _get_bytes(pc.binary_join_element_wise(*columns, _make_empty_text()))
 
 
 def _make_word_columns(
@@ -233,9 +233,9 @@ def _format_numbers(values: Floats, end: str) -> pa.Array:
     """
     tens = np.rint(values * -(10.0**DECIMALS))
     if not values.size or tens.min() < 0 or tens.max() >= 10 ** (DECIMALS + 1):
-        return _shortest(values, end)
+        return _format_shortest(values, end)
     if not np.array_equal(tens / -(10.0**DECIMALS), values):
-        return _shortest(values, end)
+        return _format_shortest(values, end)
     rows = np.empty((values.size, DECIMALS + 4), np.uint8)
     rows[:, 0], rows[:, 2], rows[:, -1] = ord("-"), ord("."), ord(end)
     remaining = tens.astype(np.uint32)
@@ -250,13 +250,13 @@ def _format_numbers(values: Floats, end: str) -> pa.Array:
         used_bytes = np.ones(rows.shape, np.bool_)
         used_bytes[is_zero, : DECIMALS + 2] = False
         rows = rows[used_bytes]
-    return _strings(_ends(lengths), rows.tobytes())
+    return _make_strings(_sum_lengths(lengths), rows.tobytes())
 
 
-def _shortest(values: Floats, end: str) -> pa.Array:
+def _format_shortest(values: Floats, end: str) -> pa.Array:
     """Return numbers as text with the fewest digits that identify them."""
     texts = _to_arrow(values).cast(pa.string())
-    return pc.binary_join_element_wise(texts, _column(["", end])[1], _nothing())
+    return pc.binary_join_element_wise(texts, _make_text_column(["", end])[1], _make_empty_text())
 
 
 # The arrays are built from buffers: otherwise PyArrow would import pandas.
@@ -266,28 +266,28 @@ def _to_arrow(values: NDArray[np.float64] | NDArray[np.int64]) -> pa.Array:
 
 
 @cache
-def _nothing() -> pa.Scalar:
-    return _column([""])[0]
+def _make_empty_text() -> pa.Scalar:
+    return _make_text_column([""])[0]
 
 
-def _column(words: Sequence[str]) -> pa.Array:
+def _make_text_column(words: Sequence[str]) -> pa.Array:
     texts = [word.encode() for word in words]
-    return _strings(_ends(np.fromiter(map(len, texts), np.int64)), b"".join(texts))
+    return _make_strings(_sum_lengths(np.fromiter(map(len, texts), np.int64)), b"".join(texts))
 
 
-def _ends(lengths: Ints) -> Numbers:
+def _sum_lengths(lengths: Ints) -> Numbers:
     ends = np.zeros(lengths.size + 1, np.int32)
     np.cumsum(lengths, out=ends[1:])
     return ends
 
 
-def _strings(ends: Numbers, text: bytes) -> pa.Array:
+def _make_strings(ends: Numbers, text: bytes) -> pa.Array:
     return pa.Array.from_buffers(
         pa.string(), ends.size - 1, [None, pa.py_buffer(ends), pa.py_buffer(text)]
     )
 
 
-def _bytes(lines: pa.Array) -> memoryview:
+def _get_bytes(lines: pa.Array) -> memoryview:
     """Return the texts' bytes, concatenated, directly from memory."""
     ends = np.frombuffer(lines.buffers()[1], np.int32, len(lines) + 1, 4 * lines.offset)
     return memoryview(lines.buffers()[2])[int(ends[0]) : int(ends[-1])]

@@ -53,11 +53,11 @@ def count_ngrams(
     and are omitted; the model is the same without them, because all n-grams of the order below
     then start a sentence and have their raw counts in any case.
     """
-    level = _unigrams(text.ids, vocabulary)
+    level = _count_unigrams(text.ids, vocabulary)
     yield level
     chunks = [
         ChunkCounter(text.ids[places], vocabulary)
-        for places in _chunks(text.ids == vocabulary.begin, tokens_at_a_time)
+        for places in _split_at_sentences(text.ids == vocabulary.begin, tokens_at_a_time)
     ]
     for _ in range(2, order + 1):
         # Sorting releases the interpreter lock, so threads share the work.
@@ -71,7 +71,7 @@ def count_ngrams(
         yield level
 
 
-def _unigrams(ids: Ints, vocabulary: Vocabulary) -> CountedLevel:
+def _count_unigrams(ids: Ints, vocabulary: Vocabulary) -> CountedLevel:
     size = len(vocabulary.words)
     words, none = np.arange(size), np.zeros(size, np.int32)
     counts = np.bincount(ids, minlength=size).astype(np.int32)
@@ -79,7 +79,7 @@ def _unigrams(ids: Ints, vocabulary: Vocabulary) -> CountedLevel:
     return CountedLevel(words, none, counts, words == vocabulary.begin, size)
 
 
-def _chunks(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
+def _split_at_sentences(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
     """Yield slices of whole sentences, each of about ``size`` tokens."""
     starts = np.flatnonzero(begins)
     following = np.searchsorted(starts, np.arange(size, begins.size, size))
@@ -188,7 +188,7 @@ def merge_counts(chunks: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
     """Return the merged n-grams of all chunks, one range of keys after the other."""
     if len(chunks) == 1:
         return chunks[0]
-    bounds = _bounds(chunks)
+    bounds = _find_range_bounds(chunks)
     ranges = list(pool.map(partial(_merge_range, chunks), bounds, bounds[1:]))
     return NgramCounts(
         np.concatenate([part.keys for part in ranges]),
@@ -197,7 +197,7 @@ def merge_counts(chunks: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
     )
 
 
-def _bounds(chunks: Sequence[NgramCounts]) -> list[int]:
+def _find_range_bounds(chunks: Sequence[NgramCounts]) -> list[int]:
     """Return keys that divide the n-grams into ranges of about ``_NGRAMS_PER_RANGE``."""
     sample = np.sort(np.concatenate([part.keys[::_SAMPLED] for part in chunks]))
     if not sample.size:

@@ -193,7 +193,7 @@ class _Order:
         """Return the sum of adjusted counts after each context, and its back-off weight."""
         total, weight = np.zeros(n_contexts), np.zeros(n_contexts)
         for rows in self._context_blocks():
-            contexts, counts = self._contexts(rows), self.adjusted[rows]
+            contexts, counts = self._get_contexts(rows), self.adjusted[rows]
             first, last = int(contexts[0]), int(contexts[-1]) + 1
             within = contexts - first
             total[first:last] = np.bincount(within, weights=counts)
@@ -212,7 +212,7 @@ class _Order:
         """
         result = np.empty(self.adjusted.size)
         for rows in self._context_blocks():
-            contexts = self._contexts(rows)
+            contexts = self._get_contexts(rows)
             own_share = (self.adjusted[rows] - self._discounted_mass(rows)) / total[contexts]
             result[rows] = own_share + weight[contexts] * lower[self.level.suffixes[rows]]
         return result
@@ -226,7 +226,7 @@ class _Order:
             yield slice(start, end)
             start = end
 
-    def _contexts(self, rows: slice) -> Ints:
+    def _get_contexts(self, rows: slice) -> Ints:
         return self.level.keys[rows] // self.level.n_words
 
     def _discounted_mass(self, rows: slice) -> Floats:

@@ -34,9 +34,10 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     # The file's own spelling, where it does not write the unknown word in small letters.
     unknown = "<unk>" if "<unk>" in spelt or not spelt else spelt[0]
     sentences = [
-        ["<s>", *(_word(word, vocabulary, unknown) for word in text.split())] for text in texts
+        ["<s>", *(_replace_unknown(word, vocabulary, unknown) for word in text.split())]
+        for text in texts
     ]
-    orders = _orders(path)
+    orders = _count_orders(path)
     needed = {
         tuple(words[start:end])
         for words in sentences
@@ -51,7 +52,7 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     return [_score_sentence(words, model, orders) for words in sentences]
 
 
-def _word(word: str, vocabulary: set[str], unknown: str) -> str:
+def _replace_unknown(word: str, vocabulary: set[str], unknown: str) -> str:
     # A written <s> is an ordinary word, and unknown to the model.
     return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else unknown
 
@@ -60,21 +61,21 @@ def _score_sentence(
     words: Sequence[str], model: dict[Gram, tuple[float, float]], orders: int
 ) -> NDArray[np.float64]:
     logprobs = [
-        _log10(tuple(words[max(0, n + 1 - orders) : n]), words[n], model)
+        _compute_log10(tuple(words[max(0, n + 1 - orders) : n]), words[n], model)
         for n in range(1, len(words))
     ]
     return np.array(logprobs, np.float64) * math.log(10)
 
 
-def _log10(context: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
+def _compute_log10(context: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
     if (*context, word) in model:
         return model[*context, word][0]
     if not context:
         return _NEVER_LOG10
-    return model.get(context, (0.0, 0.0))[1] + _log10(context[1:], word, model)
+    return model.get(context, (0.0, 0.0))[1] + _compute_log10(context[1:], word, model)
 
 
-def _orders(path: Path) -> int:
+def _count_orders(path: Path) -> int:
     orders = 0
     for line in _read_text(path):
         if line.startswith("ngram "):

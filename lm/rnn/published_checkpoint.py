@@ -39,7 +39,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
         LmError: The file is missing, damaged, in another format, or refers to more than weights.
     """
     try:
-        model = _model_in(read_pickled(path))
+        model = _find_model(read_pickled(path))
         weights = _rename_weights(_list_weights(model))
         shape = _shape(model, weights, kind, path)
         _check_shapes(shape, weights)
@@ -58,7 +58,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
     return shape, weights
 
 
-def _model_in(content: object) -> object:
+def _find_model(content: object) -> object:
     """Return the module or the dictionary of weights in a file, which may contain other objects."""
     if isinstance(content, list | tuple) and content:
         content = content[0]
@@ -74,7 +74,7 @@ def _list_weights(model: object) -> dict[str, Tensor]:
         views = {name: view for name, view in model.items() if isinstance(view, View)}
         return {str(name).removeprefix("module."): view.tensor() for name, view in views.items()}
     weights: dict[str, Tensor] = {}
-    for number, (name, module) in enumerate(_modules(model)):
+    for number, (name, module) in enumerate(_list_modules(model)):
         # Modules that contain each other would have endlessly many weights.
         if number == _MOST_MODULES or name.count(".") > _DEEPEST:
             raise ValueError("its modules hold each other")
@@ -85,11 +85,11 @@ def _list_weights(model: object) -> dict[str, Tensor]:
     return {name.removeprefix("module."): tensor for name, tensor in weights.items()}
 
 
-def _modules(module: object, prefix: str = "") -> Iterator[tuple[str, Shell]]:
+def _list_modules(module: object, prefix: str = "") -> Iterator[tuple[str, Shell]]:
     if isinstance(module, Shell):
         yield prefix, module
         for name, below in module.part("_modules").items():
-            yield from _modules(below, f"{prefix}{name}.")
+            yield from _list_modules(below, f"{prefix}{name}.")
 
 
 def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -116,7 +116,7 @@ def _shape(
     layers = sum(name.startswith("recurrence.weight_hh_l") for name in weights)
     is_tied = torch.equal(weights["embedding.weight"], weights["decoder.weight"])
     return NetworkShape(
-        _kind(model, weights["recurrence.weight_hh_l0"], kind, path),
+        _find_kind(model, weights["recurrence.weight_hh_l0"], kind, path),
         int(n_words),
         int(embedding),
         int(hidden),
@@ -125,7 +125,7 @@ def _shape(
     )
 
 
-def _kind(model: object, recurrent: Tensor, requested: Kind | None, path: Path) -> Kind:
+def _find_kind(model: object, recurrent: Tensor, requested: Kind | None, path: Path) -> Kind:
     """Return the type of network from the module, or the weights' shapes, or the user's option."""
     rnn = model.part("_modules").get("rnn") if isinstance(model, Shell) else None
     mode = rnn.state.get("mode") if isinstance(rnn, Shell) else None

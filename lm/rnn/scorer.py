@@ -107,14 +107,15 @@ class RecurrentScorer:
         continuations = [tuple(continuation.split()) for _, continuation in requests]
         # Requests repeat a prompt with each of its answers.
         numbers = {
-            text: self._numbers(text.split()) for text in dict.fromkeys(c for c, _ in requests)
+            text: self._number_tokens(text.split())
+            for text in dict.fromkeys(c for c, _ in requests)
         }
         contexts = [numbers[context] for context, _ in requests]
-        ids = [self._numbers(tokens) for tokens in continuations]
+        ids = [self._number_tokens(tokens) for tokens in continuations]
         strings = [prefix + suffix for prefix, suffix in zip(contexts, ids, strict=True)]
         logprobs = self._read(self._reader, strings, [len(context) for context in contexts])
         return [
-            self._scores(tokens, token_ids, text_logprobs[len(text_logprobs) - len(tokens) :])
+            self._make_scores(tokens, token_ids, text_logprobs[len(text_logprobs) - len(tokens) :])
             for tokens, token_ids, text_logprobs in zip(continuations, ids, logprobs, strict=True)
         ]
 
@@ -133,15 +134,17 @@ class RecurrentScorer:
         """
         state = self._trained.network.initial_state(1) if before is None else before
         strings = [[tuple(text.split()) for text in group] for group in groups]
-        ids = [[self._numbers(tokens) for tokens in group] for group in strings]
+        ids = [[self._number_tokens(tokens) for tokens in group] for group in strings]
         logprobs, state = self._read_stream(ids, state)
         scored = (
-            [self._scores(*text_parts) for text_parts in zip(*group, strict=True)]
+            [self._make_scores(*text_parts) for text_parts in zip(*group, strict=True)]
             for group in zip(strings, ids, logprobs, strict=True)
         )
         return list(scored), state
 
-    def _scores(self, tokens: tuple[str, ...], ids: Sequence[int], logprobs: Floats) -> TokenScores:
+    def _make_scores(
+        self, tokens: tuple[str, ...], ids: Sequence[int], logprobs: Floats
+    ) -> TokenScores:
         """Return scores from log-probabilities, with or without their error bounds."""
         unknown = np.array(ids, np.int64) == self._vocabulary.unknown
         if logprobs.ndim == 1:
@@ -159,17 +162,17 @@ class RecurrentScorer:
         Returns:
             float64, shape ``(choices,)``.
         """
-        contexts = [self._numbers(context.split()) for context, _, _ in choices]
+        contexts = [self._number_tokens(context.split()) for context, _, _ in choices]
         strings, places = [], []
         for number, (_, *words) in enumerate(choices):
             for word in words:
-                strings.append([*contexts[number], *self._numbers([word])])
+                strings.append([*contexts[number], *self._number_tokens([word])])
                 places.append(len(contexts[number]))
         logits = self._read(self._comparer, strings, places)
         last = np.array([text_logits[-1] for text_logits in logits]).reshape(-1, 2)
         return np.asarray(last[:, 0] - last[:, 1], np.float64)
 
-    def _numbers(self, tokens: Sequence[str]) -> list[int]:
+    def _number_tokens(self, tokens: Sequence[str]) -> list[int]:
         return [self._vocabulary[token] for token in tokens]
 
     @torch.inference_mode()
@@ -191,14 +194,14 @@ class RecurrentScorer:
         network, begin = self._trained.network, self._vocabulary.begin
         hidden, targets = [], []
         for group in groups:
-            following = state
+            following_state = state
             for place, ids in enumerate(group):
                 inputs = torch.tensor([begin, *ids], device=network.embedding.weight.device)
                 output, new_state = network(inputs[:, None], state)
                 hidden.append(output[:-1, 0])
                 targets.append(np.array(ids, np.int64))
-                following = following if place else new_state
-            state = following
+                following_state = following_state if place else new_state
+            state = following_state
         lengths = [len(ids) for ids in targets]
         logprobs = self._reader.logprobs_nats(
             _Read(torch.cat(hidden), ()), np.arange(sum(lengths)), np.concatenate(targets)

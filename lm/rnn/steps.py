@@ -75,7 +75,7 @@ class NaiveStep(_OwnForward):
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read one token after each beginning; see ``Step``."""
         hidden, states = [], []
-        for part in _chunks(len(tokens)):
+        for part in _split_into_chunks(len(tokens)):
             rows, words = (
                 torch.from_numpy(numbers[part]).to(state[0].device) for numbers in (parents, tokens)
             )
@@ -114,14 +114,14 @@ class DeduplicatedStep(_OwnForward):
         next_state = tuple(
             tensor.new_empty(tensor.shape[0], len(tokens), tensor.shape[2]) for tensor in state
         )
-        for part in _chunks(len(tokens)):
+        for part in _split_into_chunks(len(tokens)):
             self._step(state, parents[part], tokens[part], tuple(t[:, part] for t in next_state))
         return next_state[0][-1], next_state
 
     def _step(self, state: State, parents: Ints, tokens: Ints, next_state: State) -> None:
         device = state[0].device
-        words, word_of = (numbers.to(device) for numbers in _distinct(tokens))
-        rows, row_of = (numbers.to(device) for numbers in _distinct(parents))
+        words, word_of = (numbers.to(device) for numbers in _find_distinct_numbers(tokens))
+        rows, row_of = (numbers.to(device) for numbers in _find_distinct_numbers(parents))
         into = self._inputs[0](self._network.embedding(words))[word_of]
         for layer, recurrent in enumerate(self._recurrent):
             if layer:
@@ -151,12 +151,12 @@ def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, new_cells: Tensor) -> No
     torch.mul(output.sigmoid_(), new_cells.tanh(), out=hidden)
 
 
-def _distinct(numbers: Ints) -> tuple[Tensor, Tensor]:
+def _find_distinct_numbers(numbers: Ints) -> tuple[Tensor, Tensor]:
     """Return the distinct numbers, and the index of each number among them."""
     distinct, places = np.unique(numbers, return_inverse=True)
     return torch.from_numpy(distinct), torch.from_numpy(places)
 
 
-def _chunks(n: int) -> Iterator[slice]:
+def _split_into_chunks(n: int) -> Iterator[slice]:
     for start in range(0, n, _ROWS_PER_CHUNK):
         yield slice(start, min(start + _ROWS_PER_CHUNK, n))

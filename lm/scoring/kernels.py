@@ -66,7 +66,7 @@ class LogNormaliser:
         Args:
             hidden: Float32, shape ``(rows, hidden)``.
         """
-        return self._of_all(hidden)[0]
+        return self._normalise_all(hidden)[0]
 
     def with_bounds(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Return the result of a call, and the largest possible difference of each from float32's.
@@ -81,21 +81,21 @@ class LogNormaliser:
         Returns:
             Both float64, shape ``(rows,)``; the bounds are 0 in float32.
         """
-        return self._of_all(hidden)
+        return self._normalise_all(hidden)
 
-    def _of_all(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    def _normalise_all(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         if not len(hidden):
-            none = hidden.new_zeros(0, dtype=_wide(hidden))
+            none = hidden.new_zeros(0, dtype=_choose_wide_type(hidden))
             return none, none
         with rounded_products(self.precision):
-            parts = [self._of_rows(rows) for rows in torch.split(hidden, ROWS_AT_A_TIME)]
+            parts = [self._normalise_rows(rows) for rows in torch.split(hidden, ROWS_AT_A_TIME)]
         normalisers, bounds = zip(*parts, strict=True)
         return torch.cat(normalisers), torch.cat(bounds)
 
-    def _of_rows(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _normalise_rows(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         in_bits = rows * _BITS_PER_NAT
         sums = torch.stack([product(in_bits).exp2_().sum(1) for product in self._products])
-        sums = sums.to(_wide(rows))
+        sums = sums.to(_choose_wide_type(rows))
         total = sums.sum(0)
         # No maximum is subtracted beforehand, to save a pass; rows that went wrong are repeated.
         unsafe = ~((total > _SMALLEST_SUM) & total.isfinite())
@@ -105,11 +105,11 @@ class LogNormaliser:
             bounds = (sums.log() + of_logits).logsumexp(0) - normalisers + _ROUNDING_OF_SUMS
             bounds[unsafe] = of_logits.amax(0)[unsafe] + _ROUNDING_OF_SUMS
         if unsafe.any():
-            normalisers[unsafe] = self._carefully(rows[unsafe])
+            normalisers[unsafe] = self._normalise_precisely(rows[unsafe])
         return normalisers, bounds
 
-    def _carefully(self, rows: Tensor) -> Tensor:
-        wide = _wide(rows)
+    def _normalise_precisely(self, rows: Tensor) -> Tensor:
+        wide = _choose_wide_type(rows)
         normalisers = rows.new_full((len(rows),), -torch.inf, dtype=wide)
         for weight, bias in self._parts:
             normalisers = torch.logaddexp(
@@ -134,7 +134,7 @@ def rounded_products(precision: Precision) -> Iterator[None]:
         switch.fp32_precision = previous_precision
 
 
-def _wide(tensor: Tensor) -> torch.dtype:
+def _choose_wide_type(tensor: Tensor) -> torch.dtype:
     # Apple's GPUs have no float64.
     return torch.float32 if tensor.device.type == "mps" else torch.float64
 
@@ -158,19 +158,21 @@ class LogitBounds:
 
     def __init__(self, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> None:
         self._weight = torch.stack([weight.norm(dim=1).max() for weight in weights])
-        self._lost = torch.stack([_lost(weight).norm(dim=1).max() for weight in weights])
+        self._compute_rounding_error = torch.stack(
+            [_compute_rounding_error(weight).norm(dim=1).max() for weight in weights]
+        )
         self._bias = torch.stack([bias.abs().max() for bias in biases]) * (6 * 2**-24)
         self._of_float32 = 4 * (weights[0].shape[1] + 2) * 2**-24
 
     def of_logits(self, rows: Tensor) -> Tensor:
         """Return the bound of each chunk's logits, shape ``(chunks, rows)``."""
-        size, lost = rows.norm(dim=1), _lost(rows).norm(dim=1)
-        bound = torch.outer(self._lost, size + lost)
+        size, lost = rows.norm(dim=1), _compute_rounding_error(rows).norm(dim=1)
+        bound = torch.outer(self._compute_rounding_error, size + lost)
         bound += torch.outer(self._weight, lost + self._of_float32 * size)
         return bound + self._bias[:, None]
 
 
-def _lost(tensor: Tensor) -> Tensor:
+def _compute_rounding_error(tensor: Tensor) -> Tensor:
     """Return the error of rounding to bfloat16."""
     return tensor - tensor.bfloat16().float()
 
@@ -217,15 +219,15 @@ def measure_kernel(weight: Tensor) -> FastKernel:
     bias = weight.new_zeros(len(weight))
     with rounded_products("float32"):
         exact = PackedLinear(weight, bias, ROWS_AT_A_TIME)
-        seconds = _seconds(lambda: exact(rows))
+        seconds = _time_shortest_run(lambda: exact(rows))
         exact_product = exact(rows)
     with rounded_products("bfloat16"):
         rounded = PackedLinear(weight, bias, ROWS_AT_A_TIME)
-        fast_seconds = _seconds(lambda: rounded(rows))
+        fast_seconds = _time_shortest_run(lambda: rounded(rows))
         rounded_product = rounded(rows)
         name = _kernel_name(lambda: rounded(rows))
     low_rows, low_weight = rows.bfloat16(), weight.bfloat16()
-    explicit_seconds = _seconds(lambda: linear(low_rows, low_weight))
+    explicit_seconds = _time_shortest_run(lambda: linear(low_rows, low_weight))
     return FastKernel(
         name,
         rounds=not torch.equal(exact_product, rounded_product),
@@ -234,7 +236,7 @@ def measure_kernel(weight: Tensor) -> FastKernel:
     )
 
 
-def _seconds(run: Callable[[], object]) -> float:
+def _time_shortest_run(run: Callable[[], object]) -> float:
     """Return the shortest of a few times, after a first run that is not timed."""
     times = []
     for _ in range(_REPEATS + 1):

@@ -123,7 +123,7 @@ class _Walk(Generic[State]):
     def __init__(self, trie: Trie, model: IncrementalModel[State], wanted: Bools) -> None:
         self._trie, self._model, self._wanted = trie, model, wanted
         self.found = np.full(trie.tokens.size, np.nan)
-        self._needed = _ancestors(trie, wanted)
+        self._needed = _find_ancestors(trie, wanted)
         # Rows of the states: a node's index among the nodes read at its level.
         read_before = np.concatenate(([0], np.cumsum(self._needed)))
         firsts = read_before[trie.level_starts]
@@ -138,21 +138,23 @@ class _Walk(Generic[State]):
 
     def ask(self, level: int) -> None:
         """Compute the results of a level's wanted nodes; all earlier levels must have been read."""
-        self._ask(self._state, self._nodes(level, self._wanted))
+        self._ask(self._state, self._select_nodes(level, self._wanted))
 
     def read(self, level: int) -> None:
         """Read the nodes of a level that are needed for later nodes."""
-        nodes = self._nodes(level, self._needed)
+        nodes = self._select_nodes(level, self._needed)
         self._state = self._model.extend(self._state, self._rows[nodes], self._trie.tokens[nodes])
 
     def read_run(self, first: int, last: int) -> None:
         """Read levels ``first`` to ``last - 1``, and compute the wanted nodes after ``first``."""
-        levels = [self._nodes(level, self._needed) for level in range(first, last)]
+        levels = [self._select_nodes(level, self._needed) for level in range(first, last)]
         tokens = np.stack([self._trie.tokens[nodes] for nodes in levels])
         model = self._model
         assert isinstance(model, RunReader)
         read, self._state = model.extend_along(self._state, self._rows[levels[0]], tokens)
-        wanted_by_level = [self._nodes(level, self._wanted) for level in range(first + 1, last)]
+        wanted_by_level = [
+            self._select_nodes(level, self._wanted) for level in range(first + 1, last)
+        ]
         sizes = [nodes.size for nodes in wanted_by_level]
         row_offsets = np.repeat(np.arange(len(wanted_by_level)) * tokens.shape[1], sizes)
         self._ask(read, np.concatenate([*wanted_by_level, np.empty(0, np.int64)]), row_offsets)
@@ -166,13 +168,13 @@ class _Walk(Generic[State]):
             self.found = np.full((self.found.size, answers.shape[1]), np.nan)
         self.found[nodes] = answers
 
-    def _nodes(self, level: int, selected: Bools) -> Ints:
+    def _select_nodes(self, level: int, selected: Bools) -> Ints:
         start, end = self._trie.level_starts[level : level + 2].tolist()
         nodes: Ints = np.flatnonzero(selected[start:end]) + start
         return nodes
 
 
-def _ancestors(trie: Trie, wanted: Bools) -> Bools:
+def _find_ancestors(trie: Trie, wanted: Bools) -> Bools:
     """Return which nodes are ancestors of a wanted node."""
     is_ancestor = np.zeros(trie.tokens.size, bool)
     for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):

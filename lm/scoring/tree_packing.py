@@ -68,14 +68,14 @@ class TreePacking:
         read = np.flatnonzero(trie.has_children)
         place = np.cumsum(trie.has_children) - 1
         parents = place[trie.parents[wanted]]
-        hidden = self._hidden(trie, read, place)
+        hidden = self._compute_hidden_states(trie, read, place)
         rows, row_of = np.unique(parents, return_inverse=True)
         normalisers = self._normaliser(hidden[torch.from_numpy(rows).to(hidden.device)])
         logits = target_logits(self._weight, self._bias, hidden, parents, trie.tokens[wanted])
         scores[wanted] = np.minimum(logits - normalisers.cpu().numpy()[row_of], 0.0)
         return scores
 
-    def _hidden(self, trie: Trie, read: Ints, place: Ints) -> Tensor:
+    def _compute_hidden_states(self, trie: Trie, read: Ints, place: Ints) -> Tensor:
         device, dtype = self._weight.device, self._weight.dtype
         ids, depths = (
             torch.from_numpy(numbers[read])[None].to(device)
@@ -136,7 +136,7 @@ WORST_NATS = 1e-4
 Scores = Callable[[Sequence[Sequence[int]]], Sequence[Floats]]
 
 
-def _spread(packed: list[tuple[int, Floats]], n_tokens: int) -> list[tuple[int, Floats]]:
+def _sample_evenly(packed: list[tuple[int, Floats]], n_tokens: int) -> list[tuple[int, Floats]]:
     """Return strings spread evenly over all of them, with about the given number of tokens."""
     mean = sum(scores.size for _, scores in packed) / max(1, len(packed))
     n = max(1, round(n_tokens / max(1.0, mean)))
@@ -193,10 +193,10 @@ class CheckedPacking:
         most_nodes, most_levels = self._tried[chains]
         if nodes > most_nodes or levels > most_levels:
             tested = [largest] if largest is deepest else [largest, deepest]
-            self.fault = self._differs(tested, strings)
+            self.fault = self._describe_difference(tested, strings)
             self._tried[chains] = max(nodes, most_nodes), max(levels, most_levels)
 
-    def _differs(self, tries: Sequence[Trie], strings: Sequence[Sequence[int]]) -> str:
+    def _describe_difference(self, tries: Sequence[Trie], strings: Sequence[Sequence[int]]) -> str:
         context_lengths = [1] * len(strings)
         try:
             results = [self._packing.evaluate(trie, context_lengths) for trie in tries]
@@ -206,10 +206,10 @@ class CheckedPacking:
         packed = list(chain.from_iterable(results))
         n_tokens = _TRIED * sum(trie.tokens.size for trie in tries)
         if is_long_chain(tries[0]):
-            packed = _spread(packed, n_tokens // 2)
+            packed = _sample_evenly(packed, n_tokens // 2)
         else:
             longest = max(packed, key=lambda pair: pair[1].size)
-            packed = [longest, *_spread(packed, n_tokens)]
+            packed = [longest, *_sample_evenly(packed, n_tokens)]
         plain_scores = self._plain([strings[string] for string, _ in packed])
         pairs = zip((scores[1:] for _, scores in packed), plain_scores, strict=True)
         worst = float(np.max([np.max(np.abs(a - b), initial=0.0) for a, b in pairs], initial=0.0))

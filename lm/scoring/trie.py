@@ -99,9 +99,13 @@ def build_tries(
     ends = np.cumsum(lengths)
     new = _new_tokens(flat, lengths, ends)
     n_new = np.diff(np.concatenate(([0], np.cumsum(new)))[ends], prepend=0)
-    for first, last in _cuts(n_new, lengths, max_nodes, max_nodes if enough is None else enough):
+    for first, last in _find_cuts(
+        n_new, lengths, max_nodes, max_nodes if enough is None else enough
+    ):
         start, end = ends[first] - lengths[first], ends[last - 1]
-        yield _trie(flat[start:end], lengths[first:last], order[first:last], new[start:end].copy())
+        yield _make_trie(
+            flat[start:end], lengths[first:last], order[first:last], new[start:end].copy()
+        )
 
 
 def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
@@ -116,7 +120,9 @@ def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
     return n_differing[1:] > np.repeat(n_differing[starts], lengths)
 
 
-def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[tuple[int, int]]:
+def _find_cuts(
+    n_new: Ints, lengths: Ints, max_nodes: int, enough: int
+) -> Iterator[tuple[int, int]]:
     """Yield each trie's range of strings, first and last + 1; the first counts in full."""
     total = np.cumsum(n_new)
     first = 0
@@ -125,12 +131,12 @@ def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[t
         last = int(np.searchsorted(total, n_before + max_nodes, "right"))
         last = max(last, first + 1)
         if last - first > 1 and total[last - 1] - n_before > enough:
-            last = _border(n_new, lengths, first, last, enough)
+            last = _find_border(n_new, lengths, first, last, enough)
         yield first, last
         first = last
 
 
-def _border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> int:
+def _find_border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> int:
     """Return a good place to divide the strings from ``first`` to ``last``, or ``last``.
 
     After a division, the beginning that a string shares with the previous one is read again.
@@ -143,7 +149,7 @@ def _border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> i
     return first + 1 + int(places[0]) if places.size else last
 
 
-def _trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
+def _make_trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
     new[: lengths[0]] = True
     ends = np.cumsum(lengths)
     place = np.arange(flat.size) - np.repeat(ends - lengths, lengths)

@@ -55,7 +55,7 @@ _SYMBOL = re.compile(
 _MARKED = re.compile(rf"(.*?)((?:\s+@{_NAME})+)\s*", re.DOTALL)
 
 
-def _feature(declared: object) -> object:
+def _read_feature(declared: object) -> object:
     if isinstance(declared, str) or (
         isinstance(declared, list) and all(isinstance(value, str) for value in declared)
     ):
@@ -69,7 +69,7 @@ class _File(BaseModel):
     name: str = Field(min_length=1)
     start: str
     agreement_error_rate: float = Field(default=0.0, ge=0, le=1)
-    features: dict[str, Annotated[str | list[str], BeforeValidator(_feature)]] = {}
+    features: dict[str, Annotated[str | list[str], BeforeValidator(_read_feature)]] = {}
     paired: "_Paired | None" = None
     lexicon: dict[str, "_Lexicon"] = {}
     rules: dict[str, dict[str, float]] = Field(min_length=1)
@@ -104,8 +104,8 @@ def load_text_grammar(path: Path) -> TextGrammar:
         ) from error
     with locate_errors(path):
         file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
-        features, attractor_of = _features(file.features)
-        rules = _rules(file.rules, features)
+        features, attractor_of = _read_features(file.features)
+        rules = _read_rules(file.rules, features)
         _check_calls(file, rules, Features(features, attractor_of))
         words = dict(_word_lists(file.lexicon))
     return TextGrammar(
@@ -121,7 +121,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
     )
 
 
-def _features(
+def _read_features(
     feature_table: Mapping[str, str | list[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return each feature's values, and the feature that each possible attractor attracts."""
@@ -147,8 +147,8 @@ def _features(
 def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, ...]]]:
     lists: list[tuple[str, tuple[str, ...]]] = []
     for name, table in lexicon.items():
-        forms = _columns(table.forms)
-        entries = [_columns(entry) for entry in table.entries]
+        forms = _split_columns(table.forms)
+        entries = [_split_columns(entry) for entry in table.entries]
         wrong = next((entry for entry in entries if len(entry) != len(forms) or "" in entry), None)
         if wrong is not None:
             with at("lexicon", name, "entries"):
@@ -161,22 +161,22 @@ def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, .
     return lists
 
 
-def _columns(text: str) -> tuple[str, ...]:
+def _split_columns(text: str) -> tuple[str, ...]:
     return tuple(" ".join(column.split()) for column in text.split("|"))
 
 
-def _rules(
+def _read_rules(
     rule_table: Mapping[str, Mapping[str, float]], features: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Rule]:
     rules = {}
     for head, bodies in rule_table.items():
         with at("rules", head):
-            name, rule = _rule(head, bodies, features)
+            name, rule = _read_rule(head, bodies, features)
         rules[name] = rule
     return rules
 
 
-def _rule(
+def _read_rule(
     head: str, bodies: Mapping[str, float], features: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, Rule]:
     match = _HEAD.fullmatch(head)
@@ -193,11 +193,11 @@ def _rule(
     expansions = []
     for body in bodies:
         with at(body):
-            expansions.append(_expansion(head, body, parameters, features))
+            expansions.append(_read_expansion(head, body, parameters, features))
     return match[1], Rule(parameters, tuple(expansions), tuple(bodies.values()))
 
 
-def _expansion(
+def _read_expansion(
     head: str, body: str, parameters: tuple[str, ...], features: Mapping[str, tuple[str, ...]]
 ) -> Expansion:
     body, marks = _split_marks(body)
@@ -209,7 +209,7 @@ def _expansion(
             + ". Expected 'words', <list.form> and rules, divided by spaces."
         )
     try:
-        symbols = tuple(_symbol(match, features) for match in _SYMBOL.finditer(body))
+        symbols = tuple(_read_symbol(match, features) for match in _SYMBOL.finditer(body))
     except LmError as error:
         raise LmError(f'in the rule "{head}" {error}') from error
     used = [value.text for symbol in symbols for value in _list_values(symbol) if value.is_variable]
@@ -223,15 +223,19 @@ def _split_marks(body: str) -> tuple[str, tuple[str, ...]]:
     return (match[1], tuple(match[2].replace("@", "").split())) if match else (body, ())
 
 
-def _symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) -> Symbol:
+def _read_symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) -> Symbol:
     if match["words"]:
         return Words(match["words"])
     if match["list"]:
-        return Listed(match["list"], _value(match["form"], features) if match["form"] else None)
-    return Call(match["rule"], tuple(_value(text, features) for text in _split(match["values"])))
+        return Listed(
+            match["list"], _read_value(match["form"], features) if match["form"] else None
+        )
+    return Call(
+        match["rule"], tuple(_read_value(text, features) for text in _split(match["values"]))
+    )
 
 
-def _value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
+def _read_value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
     name = text.removeprefix("~")
     may_err = text.startswith("~")
     if may_err and len(features.get(name, ())) < 2:

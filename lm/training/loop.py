@@ -91,11 +91,13 @@ def _compute_mean_losses(
         is_known = window.targets != unknown
         parts = [losses.sum(), (losses * is_known).sum(), is_known.sum()]
         sums += torch.tensor([losses.numel(), *(part.item() for part in parts)])
-    n, total, total_known, n_known = sum_over_all(sums.to(_reducible(device)), processes).tolist()
+    n, total, total_known, n_known = sum_over_all(
+        sums.to(_choose_reduction_device(device)), processes
+    ).tolist()
     return total / n, total_known / max(n_known, 1)
 
 
-def _reducible(device: torch.device) -> torch.device:
+def _choose_reduction_device(device: torch.device) -> torch.device:
     # MPS has no 64-bit numbers, and never shares work among processes.
     return device if device.type == "cuda" else torch.device("cpu")
 
@@ -211,7 +213,7 @@ class Trainer:
         pending: list[Tensor] = []
         while progress.window < len(words):
             started = time.perf_counter()
-            windows = self._windows()
+            windows = self._read_windows()
             pending.append(self._update(windows))
             progress.window += 1
             progress.step += 1
@@ -232,7 +234,7 @@ class Trainer:
         stop, due = (is_set_anywhere(flag, self.device, self.processes) for flag in flags)
         return stop, due
 
-    def _windows(self) -> list[Window]:
+    def _read_windows(self) -> list[Window]:
         """Return each task's next window; the text of a second task restarts when it ends."""
         windows = []
         for task, columns in enumerate(self.texts.train):

@@ -17,7 +17,7 @@ from experiment.studies.files import TEXT_GRAMMAR, TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
 from experiment.version import code_version
 from webapp.commands.demonstration import demonstrations, take_part_on_stand_in_platform
-from webapp.commands.options import add_instance_option
+from webapp.commands.options import add_new_instance_option
 from webapp.core.instance import open_instance
 from webapp.server.server_control import running
 
@@ -42,7 +42,7 @@ _MORE = {**_UNIGRAM, "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 @click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
 @click.option("--takers", is_flag=True, help="Let models trained here take the sessions too.")
 @click.option("--keep", is_flag=True, help="Keep the server running, to take part yourself.")
-@add_instance_option
+@add_new_instance_option
 def demo(
     name: str,
     port: str | None,
@@ -61,7 +61,7 @@ def demo(
     and code are used again.
     """
     open_instance(instance)  # before anything is written there
-    study_folder = instance / "studies" / _identity(name)
+    study_folder = instance / "studies" / _name_results(name)
     instance_option = ("--instance", str(instance))
     listen = ("serve", "--background", *(("--port", port) if port else ()), *instance_option)
     _make(study_folder / "items.parquet", "materials", "write", name, "--out")
@@ -75,7 +75,9 @@ def demo(
         else:
             take_part_on_stand_in_platform(name, recruiter, study_folder, _run, _SEED)
     judges = [
-        part for file in _scores(name, study_folder, models) for part in ("--scores", str(file))
+        part
+        for file in _list_score_files(name, study_folder, models)
+        for part in ("--scores", str(file))
     ]
     if takers:
         folders = take_sessions(name, study_folder, export, _make)
@@ -88,7 +90,7 @@ def demo(
     click.echo("To stop the server afterwards: make stop")
 
 
-def _identity(name: str) -> str:
+def _name_results(name: str) -> str:
     """Return a name for a study's results that changes with the study and the code."""
     study = load_study(name)
     digest = hashlib.sha256(code_version().encode())
@@ -97,7 +99,7 @@ def _identity(name: str) -> str:
     return f"{study.name}-{digest.hexdigest()[:12]}"
 
 
-def _scores(name: str, made: Path, models: bool) -> list[Path]:
+def _list_score_files(name: str, made: Path, models: bool) -> list[Path]:
     """Return the score files of the models trained on the study's text."""
     folder = load_study(name).folder
     if (text := training_text(folder)) is None:

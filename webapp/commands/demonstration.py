@@ -83,7 +83,9 @@ def take_part_on_stand_in_platform(
                 "--simulated",
                 *instance_option,
             )
-            shown.steps(_stage(place, site, str(launched), recruiter, load_study(str(study)), run))
+            shown.steps(
+                _set_stage(place, site, str(launched), recruiter, load_study(str(study)), run)
+            )
         finally:
             run("stop", *instance_option)
     (place / "export").rename(made / f"export_{way}")
@@ -128,7 +130,7 @@ class _Stage:
             ]
 
 
-def _stage(
+def _set_stage(
     place: Path, site: str, run_ref: str, recruiter: str, study: Study, command: Command
 ) -> _Stage:
     server = running(place)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.errors import why_unread
 from webapp.commands.options import (
-    add_instance_option,
+    add_new_instance_option,
     open_instance_database,
     refuse_while_serving,
     tell_erased,
@@ -51,7 +51,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Make the record from the database, if no copy of the file exists.",
 )
-@add_instance_option
+@add_new_instance_option
 def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """Show the record of withdrawals and erasures.
 
@@ -141,7 +141,9 @@ def newest_record(
     else:
         for path in copies:
             refuse_foreign_record(path, sealer)
-    added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
+    added = _merge(
+        instance, sealer, copies, [] if although_keys_lost else _read_database_entries(engine)
+    )
     added_note = f" {added} of them were only in a copy or in the database."
     return _describe_entries(read_record(own_record)) + (
         added_note if added and own_record in copies else ""
@@ -152,7 +154,7 @@ def _missing_record_error(file: Path) -> WebappError:
     return WebappError("the file is not there", where=str(file), expected="a copy of the record")
 
 
-def _present(engine: Engine) -> list[Entry]:
+def _read_database_entries(engine: Engine) -> list[Entry]:
     """Return the database's entries; none if it is empty, damaged or of another schema."""
     try:
         with reading(make_sessions(engine)) as session:

@@ -82,7 +82,7 @@ def integrity(
                 "signals": dict(certificate.signals),
                 "flags": flags,
                 **({"humanness": asdict(by_ref[ref])} if ref in by_ref else {}),
-                **({"replays": _pairs_of(ref, pairs)} if seeks_replays or others else {}),
+                **({"replays": _list_replays(ref, pairs)} if seeks_replays or others else {}),
             }
             for ref, certificate, flags in certified
         ]
@@ -107,7 +107,7 @@ def integrity(
         _warn_about_block(of_block, rates)
 
 
-def _pairs_of(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
+def _list_replays(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
     return [asdict(pair) for pair in pairs if ref in (pair.first, pair.second)]
 
 

@@ -140,7 +140,7 @@ def resume(
     WHO are references, participants' own codes or link labels; by default everybody who can
     still continue.
     """
-    tokens, base = _tokens(instance), link_base(instance)
+    tokens, base = _load_tokens(instance), link_base(instance)
     with reading(open_sessions(instance)) as session:
         people = find_unfinished_participants(session, find_named_run(session, run), who)
     rows = [
@@ -163,7 +163,7 @@ def verify(run: str, codes: Sequence[str], instance: Path) -> None:
 
     The exit code is 1 if a code belongs to no participant.
     """
-    tokens = _tokens(instance)
+    tokens = _load_tokens(instance)
     with reading(open_sessions(instance)) as session:
         people = find_people_of_codes(session, find_named_run(session, run), codes, tokens)
     rows = []
@@ -267,5 +267,5 @@ def _draw(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
     click.echo(f"{folder}: {len(rows)} QR codes, as SVG and PNG")
 
 
-def _tokens(instance: Path) -> Tokens:
+def _load_tokens(instance: Path) -> Tokens:
     return Tokens.from_keys(read_keys(instance, load_settings(instance).secret_key_file))

@@ -38,7 +38,7 @@ def stop_(run: str, live: bool, instance: Path) -> None:
     published = open_published(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, StoppableOffers):
-        raise _unable(published, "can end offers permanently")
+        raise _make_unable_error(published, "can end offers permanently")
     for offer in published.offers:
         platform.stop(offer)
     click.echo(
@@ -64,7 +64,7 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
     published = open_published(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, ScreenOuts):
-        raise _unable(published, "can pay screened-out participants")
+        raise _make_unable_error(published, "can pay screened-out participants")
     if places is not None:
         with reading(published.sessions) as session:
             stored_run = find_named_run(session, run)
@@ -97,7 +97,7 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
     published = open_published(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, ReturnRequests):
-        raise _unable(published, "can ask participants to return their work")
+        raise _make_unable_error(published, "can ask participants to return their work")
     if published.platform.submission(assignment).offer_id not in published.offers:
         raise RunError(f"the assignment does not belong to the run {run}", where=assignment)
     platform.request_return(assignment, reason)
@@ -121,7 +121,7 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     published = open_published(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, Webhooks):
-        raise _unable(published, "can notify our server")
+        raise _make_unable_error(published, "can notify our server")
     with reading(published.sessions) as session:
         recruiter = find_named_run(session, run).recruiter
     address = f"{link_base(instance)}/hooks/{recruiter}"
@@ -152,11 +152,13 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
     published = open_published(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, Demographics):
-        raise _unable(published, "can export participants' demographics")
+        raise _make_unable_error(published, "can export participants' demographics")
     out.mkdir(parents=True, exist_ok=True)
     for offer in published.offers:
-        used, most = platform.exports_used(offer), platform.most_exports
-        click.echo(f"Offer {offer}: {used} of {most} different demographic exports are used up.")
+        used, most_exports = platform.exports_used(offer), platform.most_exports
+        click.echo(
+            f"Offer {offer}: {used} of {most_exports} different demographic exports are used up."
+        )
         click.echo(
             "WARNING: the table identifies people by their platform ids. Store it apart from "
             "the data."
@@ -168,7 +170,7 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
         click.echo(str(out / f"demographics_{offer}.csv"))
 
 
-def _unable(published: PublishedRun, what: str) -> RunError:
+def _make_unable_error(published: PublishedRun, what: str) -> RunError:
     return RunError(
         f"the run's platform is not one that {what}",
         where=f"run {published.ref}",

@@ -46,8 +46,8 @@ def show(instance: Path) -> None:
             click.echo("This copy has the right to pay and publish.")
             return
         click.echo("This copy does not have the right to pay and publish.")
-        click.echo(_last_known(holder))
-    click.echo(_how_to_take_over(folder))
+        click.echo(_describe_last_holder(holder))
+    click.echo(_explain_handover(folder))
 
 
 @group.command("hand-over")
@@ -100,16 +100,16 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
             raise PayingCopyError(
                 "the code is not for this copy",
                 expected="what hand-over printed for the present request",
-                remedy=_how_to_take_over(folder),
+                remedy=_explain_handover(folder),
             )
         _refuse_living(holder, folder)
         if not gone:
             raise PayingCopyError(
-                "another copy of this installation may still pay. " + _last_known(holder),
+                "another copy of this installation may still pay. " + _describe_last_holder(holder),
                 where=str(folder),
-                remedy=_how_to_take_over(folder),
+                remedy=_explain_handover(folder),
             )
-        click.echo(f"{_last_known(holder)} {NOT_EXCLUDED}")
+        click.echo(f"{_describe_last_holder(holder)} {NOT_EXCLUDED}")
         if not yes:
             click.confirm("Take over?", abort=True)
     # The other copy may have paid since this database was copied.
@@ -172,7 +172,7 @@ def _url_of_living_copy(holder: Holder) -> str:
     return holder.address if header == paying_copy.compute_mark(holder.copy) else ""
 
 
-def _last_known(holder: Holder | None) -> str:
+def _describe_last_holder(holder: Holder | None) -> str:
     if holder is None:
         return "The database does not say which copy has it."
     if not holder.copy:
@@ -184,7 +184,7 @@ def _last_known(holder: Holder | None) -> str:
     )
 
 
-def _how_to_take_over(folder: Path) -> str:
+def _explain_handover(folder: Path) -> str:
     request = paying_copy.find_request_code(folder)
     return (
         "Where the copy that paid until now still runs, let it hand over, there: "

@@ -74,8 +74,8 @@ def review(run: str, instance: Path) -> None:
     waiting = sum(account.finished and account.assignment is None for account in owed)
     click.echo(f"{unpaid} finished, submitted and not yet paid: parallax approve {run}")
     click.echo(f"{waiting} finished without submitting: parallax reconcile {run}")
-    short = sum(statement.is_short for statement in statement_rows)
-    click.echo(f"{short} have so far received less than the study's rule promises.")
+    n_short = sum(statement.is_short for statement in statement_rows)
+    click.echo(f"{n_short} have so far received less than the study's rule promises.")
 
 
 def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
@@ -85,13 +85,13 @@ def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
         _ANALYSIS[account.kept] if account.finished else "",
         account.assignment.status if account.assignment else "nothing submitted",
         *(
-            _paid(account, kind)
+            _describe_payments(account, kind)
             for kind in (PaymentKind.REWARD, PaymentKind.BONUS, PaymentKind.COMPENSATION)
         ),
     )
 
 
-def _paid(account: PayeeAccount, kind: PaymentKind) -> str:
+def _describe_payments(account: PayeeAccount, kind: PaymentKind) -> str:
     return ", ".join(
         f"{in_words(payment.amount_minor, payment.currency)} {payment.state}"
         for payment in account.payments
@@ -139,9 +139,9 @@ def approve(
         entries = find_named_rewards(run_payments, only, undo_rejection=undo_rejection)
     else:
         entries = find_all_rewards(run_payments)
-        done, tried = run_payments.pay_compensation()
-        if tried:
-            click.echo(f"{done} of {tried} compensations are paid.")
+        done, attempted = run_payments.pay_compensation()
+        if attempted:
+            click.echo(f"{done} of {attempted} compensations are paid.")
     pay_asking(run_payments, entries, yes=yes, undo_rejections=undo_rejection)
 
 
@@ -227,7 +227,7 @@ def bonus(
     run_payments = open_run_payments(instance, run, live=live)
     if path is not None:
         refs = [account.participant.ref for account in run_payments.load_accounts()]
-        items = read_bonus_file(path, refs, run_payments.run.currency)
+        items = read_bonus_file(path, refs, run_payments.run.currency, run_payments.run.ref)
         bonuses = prepare_listed_bonuses(run_payments, items, additional=additional)
     else:
         bonuses = find_rule_bonuses(run_payments, additional=additional)

@@ -62,7 +62,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     who, now = who.strip(), utc_now()
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        unpaid = _unpaid(session, find_person(session, who))
+        unpaid = _describe_unpaid(session, find_person(session, who))
     if unpaid:
         click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
         if not although_unpaid:
@@ -91,7 +91,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         click.echo(f"In exports of run {run} made earlier, delete the rows of participant {ref}.")
 
 
-def _unpaid(session: Session, person: Person) -> str:
+def _describe_unpaid(session: Session, person: Person) -> str:
     """Return what a person is still owed, or why their payment is not settled; empty if settled."""
     debts = list[Debt]()
     for participant in person.participants:

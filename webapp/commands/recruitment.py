@@ -113,7 +113,7 @@ def status(run: str, live: bool, instance: Path) -> None:
             state.pending,
             state.submitted,
             state.completed,
-            _until(state),
+            _format_expiry(state),
         )
         for hit_id, state in load_hit_states(sessions, platform, run)
     ]
@@ -174,7 +174,7 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
             click.echo(str(error), err=True)
 
 
-def _until(state: OfferState) -> str:
+def _format_expiry(state: OfferState) -> str:
     if not state.is_open(utc_now()):
         return "over"
     return f"{state.expires_at:%Y-%m-%d %H:%M} UTC" if state.expires_at else "ended"

@@ -16,7 +16,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -100,7 +100,7 @@ REPORT = "report.html"
     type=click.Path(path_type=Path),
     help="A report.html of `parallax compare`, to read with the study; only with --simulated.",
 )
-@add_instance_option
+@add_new_instance_option
 def static(
     name_or_folder: str,
     seed: int,
@@ -217,7 +217,7 @@ _SHOWN = 5
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@add_instance_option
+@add_new_instance_option
 def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     """Read the session files of a static study into its run.
 
@@ -242,7 +242,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
                 " options: parallax study static",
             )
         note = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
-        lines = _account(gathered, unknown)
+        lines = _report_files(gathered, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
             replay = Replay(session, run, load_launched_study(session, run), mark, note)
@@ -255,7 +255,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     click.echo("\n".join(lines))
 
 
-def _account(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
     """Return the report on the files."""
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
@@ -290,9 +290,9 @@ def _import_report(
         if each.missing > 0:
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
     drawn = Counter(each.number for each in replayed if each.number is not None)
-    if again := sorted(number for number, times in drawn.items() if times > 1):
+    if repeated := sorted(number for number, times in drawn.items() if times > 1):
         lines.append(
-            f"{len(again)} sessions were given to several people: {_shortened_list(again)}."
+            f"{len(repeated)} sessions were given to several people: {_shortened_list(repeated)}."
         )
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":
@@ -300,14 +300,14 @@ def _import_report(
             f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
-    return [*lines, _imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
+    return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 
 def _shortened_list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
 
 
-def _imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
+def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
     rows = session.execute(
         select(Participant.list, func.count())
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)

@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.tokens import Tokens
@@ -58,14 +58,14 @@ def list_(instance: Path) -> None:
     is_flag=True,
     help="The user signs in with another service: docs/researcher.md.",
 )
-@add_instance_option
+@add_new_instance_option
 def add(
     name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
 ) -> None:
     """Make an account for NAME and ask for its password."""
-    hashed = "" if no_password else hash_password(_password(password_file))
+    hashed = "" if no_password else hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
-        accounts.add_user(session, name, Role(role), hashed, by=_operator(), now=utc_now())
+        accounts.add_user(session, name, Role(role), hashed, by=_name_operator(), now=utc_now())
     click.echo(f"{name} can sign in as {role}.")
 
 
@@ -77,7 +77,7 @@ def role(name: str, role: str, instance: Path) -> None:
     """Give NAME another ROLE."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.set_role(session, user, Role(role), by=_operator(), now=utc_now())
+        accounts.set_role(session, user, Role(role), by=_name_operator(), now=utc_now())
     click.echo(f"{name} is {role} from now on.")
 
 
@@ -87,10 +87,10 @@ def role(name: str, role: str, instance: Path) -> None:
 @add_instance_option
 def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     """Ask for a new password of NAME and sign them out everywhere."""
-    hashed = hash_password(_password(password_file))
+    hashed = hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.set_password(session, user, hashed, by=_operator(), now=utc_now())
+        accounts.set_password(session, user, hashed, by=_name_operator(), now=utc_now())
     click.echo(f"{name} has a new password and is signed out everywhere.")
 
 
@@ -101,7 +101,7 @@ def disable(name: str, instance: Path) -> None:
     """Disable the account of NAME; the audit log stays."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.disable_user(session, user, by=_operator(), now=utc_now())
+        accounts.disable_user(session, user, by=_name_operator(), now=utc_now())
     click.echo(f"{name} can no longer sign in.")
 
 
@@ -112,7 +112,7 @@ def enable(name: str, instance: Path) -> None:
     """Enable the account of NAME again."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.enable_user(session, user, by=_operator(), now=utc_now())
+        accounts.enable_user(session, user, by=_name_operator(), now=utc_now())
     click.echo(f"{name} can sign in again.")
 
 
@@ -140,7 +140,7 @@ def password_link(name: str, instance: Path) -> None:
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        token = create_password_link(session, user, by=_operator(), now=utc_now())
+        token = create_password_link(session, user, by=_name_operator(), now=utc_now())
     click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
 
 
@@ -188,12 +188,12 @@ def drop_factor(name: str, instance: Path) -> None:
     """Remove the second factor of NAME, who lost it."""
     with open_sessions(instance).begin() as session:
         user, now = accounts.find_user(session, name), utc_now()
-        removed = remove_factor(session, user, by=_operator(), now=now)
+        removed = remove_factor(session, user, by=_name_operator(), now=now)
         sign_out_everywhere(session, user, now)
     click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
 
 
-def _password(file: TextIO | None) -> str:
+def _read_password(file: TextIO | None) -> str:
     if file is not None:
         return file.readline().rstrip("\r\n")
     try:
@@ -211,7 +211,7 @@ def _password(file: TextIO | None) -> str:
     return password
 
 
-def _operator() -> str:
+def _name_operator() -> str:
     return f"{getpass.getuser()} (command line)"
 
 

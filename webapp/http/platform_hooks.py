@@ -27,13 +27,13 @@ def receive_notification(name: str) -> Response:
         run_id = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
     if run_id is None:
         # A name may be module:NAME, and outsiders must not be able to trigger an import.
-        raise _not_found()
+        raise _make_not_found_error()
     try:
         recruiter = services.recruiter(name)
     except UnknownNameError as error:
-        raise _not_found() from error
+        raise _make_not_found_error() from error
     if not isinstance(recruiter, HookedRecruiter):
-        raise _not_found()
+        raise _make_not_found_error()
     try:
         submission = recruiter.heard(dict(request.headers), request.get_data(), services.now())
     except RequestError as error:
@@ -50,5 +50,5 @@ def receive_notification(name: str) -> Response:
     return Response(status=204)
 
 
-def _not_found() -> RequestError:
+def _make_not_found_error() -> RequestError:
     return RequestError(gettext("There is no such page."), status=404, code="not_found")

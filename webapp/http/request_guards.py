@@ -111,10 +111,10 @@ def comes_from_another_site() -> bool:
     if fetch_site is not None:
         return fetch_site not in ("same-origin", "none")
     origin = request.headers.get("Origin", "null")
-    return origin != "null" and _netloc(origin) != request.host
+    return origin != "null" and _get_host_and_port(origin) != request.host
 
 
-def _netloc(address: str) -> str:
+def _get_host_and_port(address: str) -> str:
     try:
         return urlsplit(address).netloc
     except ValueError:  # an unclosed bracket, or an invalid address in it

@@ -41,7 +41,7 @@ from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
-from webapp.sessions.leave import Wish, withdraw
+from webapp.sessions.leave import Wish, nothing_is_stored, withdraw
 
 rights_pages = Blueprint("rights", __name__)
 _WISHES = frozenset(wish.value for wish in Wish)
@@ -54,11 +54,13 @@ def ask(token: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
         study = services.study_of(session, run)
-        finished = participant.state == State.FINISHED
         if is_hidden_on_shared_device(participant, study):
             return render_finished_session(session, run, study, participant, by_run_link=False)
-    home = url_for("session.show", token=token)
-    return render_template("way_out_page.html", study=study, home=home, finished=finished)
+        home = url_for("session.show", token=token)
+        if participant.state == State.WITHDRAWN or nothing_is_stored(participant):
+            return redirect(home, 303)
+        ended = participant.state in ENDED_STATES
+    return render_template("way_out_page.html", study=study, home=home, ended=ended)
 
 
 @rights_pages.post("/p/<token>/withdraw")
@@ -81,8 +83,8 @@ def _read_wish(participant: Participant) -> Wish:
     try:
         return Wish(request.form.get("wish", ""))
     except ValueError as error:
-        # The pages after the end and after a withdrawal offer to erase the answers, and only that.
-        can_choose = participant.state not in (State.FINISHED, State.WITHDRAWN)
+        # The pages after the end offer to erase the answers, and only that.
+        can_choose = participant.state not in ENDED_STATES
         raise RequestError(
             gettext("Please go back and choose what happens to your answers.")
             if can_choose
@@ -98,9 +100,9 @@ def _read_wish(participant: Participant) -> Wish:
 def _carry_out_wish(
     session: Session, run: Run, study: Study, participant: Participant, wish: Wish
 ) -> None:
-    services, before = current_services(), participant.state
+    services, state_before = current_services(), participant.state
     withdraw(session, participant, wish, services.now(), services.record)
-    if participant.state != before:
+    if participant.state != state_before:
         report_ending(session, run, study, participant)
     session.commit()
 
@@ -135,9 +137,9 @@ def send_data(ref: str) -> ResponseReturnValue:
         if wish in ("", "download"):
             return _send_as_file(collect_own_data(session, run, study, participant))
         g.by_code = participant.code
-        if wish == "stop":
-            finished = participant.state == State.FINISHED
-            return render_template("way_out_page.html", study=study, finished=finished)
+        if wish == "stop" and participant.state != State.WITHDRAWN:
+            ended = participant.state in ENDED_STATES
+            return render_template("way_out_page.html", study=study, ended=ended)
         if changing:
             _carry_out_wish(session, run, study, participant, Wish(wish))
             empty_log_soon(services.engine)
@@ -221,6 +223,7 @@ def render_own_page(
         given=load_answers(session, participant) if given is None else given,
         problems=problems or {},
         restricted=participant.restricted_at is not None,
+        ended=participant.state in ENDED_STATES,
         confirmation=confirmation,
         longest_text=LONGEST_TEXT,
     )

@@ -78,7 +78,7 @@ def find_rule_bonuses(run_payments: RunPayments, *, additional: bool = False) ->
     ]
     candidates = [account.bonus_candidate for account in usable]
     requested = build_bonus_entries(
-        accounts, bonuses_by_rule(run_payments.study.payment, candidates)
+        accounts, bonuses_by_rule(run_payments.study.payment, candidates, run_payments.run.ref)
     )
     bonuses = _leave_out_held(run_payments, *requested, additional=additional)
     no_rule = run_payments.study.payment.bonus == "none"

@@ -61,8 +61,8 @@ def build_compensation_entry(
         raise PaymentError(
             f"{account.participant.ref} has submitted, so no other offer is needed",
             remedy=(
-                "Pay the reward with: parallax approve RUN; pay more with: parallax bonus "
-                "RUN --file FILE"
+                f"Pay the reward with: parallax approve {account.assignment.run_ref}; pay more "
+                f"with: parallax bonus {account.assignment.run_ref} --file FILE"
             ),
         )
     payee, key = worker_id, None

@@ -135,14 +135,15 @@ def withdraw_compensation(
     """
     if payment.assignment is not None:
         raise _withdrawal_error(
-            "it was accepted and submitted", "Pay more with: parallax bonus RUN --file"
+            "it was accepted and submitted",
+            f"Pay more with: parallax bonus {payment.run_ref} --file FILE",
         )
     with reading(sessions) as session:
         hit = session.scalars(select(Hit).where(Hit.token == payment.token)).one()
     if hit.platform_id is None and hit.called_at is not None:
         raise _withdrawal_error(
             "it is not known whether the offer was posted",
-            "Run first: parallax reconcile RUN --fix",
+            f"Run first: parallax reconcile {payment.run_ref} --fix",
         )
     if hit.platform_id is not None:
         # Ended before counting, so that an acceptance in between is counted.

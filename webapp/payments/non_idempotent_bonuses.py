@@ -108,8 +108,8 @@ def _read_baseline(
     if other_bonuses.in_doubt:
         raise PlatformError(
             f"payment {other_bonuses.in_doubt[0]} for the same work is in doubt",
-            remedy="Nothing was paid. Settle that payment first; parallax reconcile RUN explains "
-            "how",
+            remedy="Nothing was paid. Settle that payment first; parallax reconcile "
+            f"{payment.run_ref} explains how",
         )
     shown_amounts = bonuses.bonuses_of(payment.assignment)
     refuse_unexplained_bonuses(payment, shown_amounts, other_bonuses, additional=additional)
@@ -147,7 +147,8 @@ def _refuse_changed_count(
         if Counter(shown_amounts)[payment.amount_minor] != baseline.shown:
             raise PlatformError(
                 "a bonus of the same amount was paid for the same work at this moment",
-                remedy="Nothing was paid. Run parallax reconcile RUN --fix, then decide",
+                remedy=f"Nothing was paid. Run parallax reconcile {payment.run_ref} --fix, then "
+                "decide",
             )
     except PlatformError:
         # The platform has not been told yet, and only this process would have told it.

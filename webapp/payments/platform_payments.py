@@ -92,7 +92,7 @@ def refuse_unexplained_bonuses(
             "work that is missing from the ledger: it was paid by hand, or before an older "
             "backup was restored",
             expected="only bonuses that are in the ledger",
-            remedy="Nothing was paid. Record it with: parallax reconcile RUN --fix. "
+            remedy=f"Nothing was paid. Record it with: parallax reconcile {payment.run_ref} --fix. "
             + _explain_choice(payment),
         )
     if foreign and not additional:
@@ -110,8 +110,8 @@ def _describe_amounts(amounts: Counter[int], currency: str) -> str:
 def _explain_choice(payment: Payment) -> str:
     command = "compensate" if payment.kind == PaymentKind.COMPENSATION else "bonus"
     return (
-        f"If it is this one: parallax settle RUN {payment.id} --paid. To pay this one too: "
-        f"parallax {command} RUN, with --additional"
+        f"If it is this one: parallax settle {payment.run_ref} {payment.id} --paid. To pay this "
+        f"one too: parallax {command} {payment.run_ref}, with --additional"
     )
 
 

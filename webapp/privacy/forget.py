@@ -134,10 +134,12 @@ def explain_unsettled_payments(person: Person) -> str:
 
     A person who has been forgotten can no longer be paid.
     """
-    if any(payment.state not in _SETTLED for payment in person.payments):
-        return (
-            "A payment to this person is not settled; settle it with: parallax reconcile RUN --fix"
-        )
+    for payment in person.payments:
+        if payment.state not in _SETTLED:
+            return (
+                "A payment to this person is not settled; settle it with: parallax reconcile "
+                f"{payment.run_ref} --fix"
+            )
     paid = (payment for payment in person.payments if payment.state == PaymentState.DONE)
     paid_assignments = {payment.assignment for payment in paid}
     for assignment in person.assignments:
@@ -145,7 +147,7 @@ def explain_unsettled_payments(person: Person) -> str:
         if awaits_payment and assignment.platform_id not in paid_assignments:
             return (
                 "This person submitted work that has not been paid; pay for it with: parallax "
-                "approve RUN --only WHO"
+                f"approve {assignment.run_ref} --only {assignment.platform_id}"
             )
     return ""
 

@@ -115,10 +115,10 @@ def _let_paying_copy_alone_act(platform: Platform, instance: Path) -> None:
         # Also a method that a plug-in's platform has by itself and not by its class.
         method = getattr(platform, name, None)
         if method is not None:
-            setattr(platform, name, _by_paying_copy(method, platform.endpoint, instance))
+            setattr(platform, name, _require_paying_copy(method, platform.endpoint, instance))
 
 
-def _by_paying_copy(
+def _require_paying_copy(
     method: Callable[..., Any], endpoint: str, instance: Path
 ) -> Callable[..., Any]:
     @wraps(method)

@@ -73,7 +73,7 @@ def _make_rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[t
             flat,
             _mask_password(getattr(values, name)),
             _mask_password(field.default),
-            _source(flat, in_file),
+            _name_source(flat, in_file),
             field.description or "",
         )
 
@@ -85,7 +85,7 @@ def _names_in_file(instance: Path) -> set[str]:
     return {*in_file, *(flat_name(key, name) for key, of in sections.items() for name in of)}
 
 
-def _source(name: str, in_file: set[str]) -> str:
+def _name_source(name: str, in_file: set[str]) -> str:
     if ENVIRONMENT_PREFIX + name.upper() in os.environ:
         return "environment"
     return FILE_NAME if name in in_file else "default"

@@ -78,15 +78,15 @@ def _send(
                 done, working = wait(working, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
             visit = visitor(client, plan, number)
-            arrival = _outcome(visit, visit.arrive)
+            arrival = _run_visit(visit, visit.arrive)
             if arrival.problem:
                 yield arrival
             else:
-                working.add(pool.submit(_outcome, visit, visit.take_part))
+                working.add(pool.submit(_run_visit, visit, visit.take_part))
         yield from (future.result() for future in as_completed(working))
 
 
-def _outcome(visit: SimulatedSession, step: Callable[[], None]) -> Outcome:
+def _run_visit(visit: SimulatedSession, step: Callable[[], None]) -> Outcome:
     try:
         step()
     except (ParallaxError, httpx.HTTPError) as error:
@@ -102,16 +102,16 @@ def _client(url: str) -> Iterator[httpx.Client]:
         # A proxy from the environment cannot reach this machine's own addresses.
         client = httpx.Client(base_url=url, timeout=_TIMEOUT_S, limits=limits, trust_env=False)
     except httpx.InvalidURL as error:
-        raise _no_server(url, error) from error
+        raise _make_no_server_error(url, error) from error
     with client:
         try:
             client.get("/healthz").raise_for_status()
         except httpx.HTTPError as error:
-            raise _no_server(url, error) from error
+            raise _make_no_server_error(url, error) from error
         yield client
 
 
-def _no_server(url: str, error: Exception) -> WebappError:
+def _make_no_server_error(url: str, error: Exception) -> WebappError:
     return WebappError(
         f"no Parallax server answers ({error})",
         where=url,

@@ -239,7 +239,7 @@ class SiteSession(SimulatedSession):
             trust_env=False,
         )
 
-    def _at_site(
+    def _request_site(
         self,
         method: str,
         url: str,
@@ -254,7 +254,7 @@ class SiteSession(SimulatedSession):
             )
         return response
 
-    def _not_listed(self) -> SimulatedSessionError:
+    def _make_not_listed_error(self) -> SimulatedSessionError:
         return SimulatedSessionError(
             f"the {self.platform} does not list the study",
             where=str(self._site.base_url),
@@ -281,7 +281,7 @@ class StandInSession(SiteSession):
     def arrive(self) -> None:
         """Choose the study on the panel, follow its link and consent."""
         person = {"study": self._study, "person": f"person {self.number}"}
-        sent = self._at_site("POST", "/people", person)
+        sent = self._request_site("POST", "/people", person)
         self._agree(sent.headers["location"])
 
     def take_part(self) -> None:
@@ -292,6 +292,6 @@ class StandInSession(SiteSession):
     def _go_back(self, closing: Page) -> None:
         if closing.action:
             sent = {"params" if closing.method == "get" else "form": closing.hidden}
-            self._at_site(closing.method.upper(), closing.action, **sent)
+            self._request_site(closing.method.upper(), closing.action, **sent)
         elif closing.code:
-            self._at_site("POST", "/code", {"code": closing.code})
+            self._request_site("POST", "/code", {"code": closing.code})

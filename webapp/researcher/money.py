@@ -32,7 +32,7 @@ from webapp.payments.rewards import (
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import current_user, redirect_after_act, require_access
-from webapp.researcher.template_globals import get_page_number, name_run
+from webapp.researcher.template_globals import get_page_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -100,9 +100,9 @@ class MoneyForm:
             return find_named_rewards(
                 payments, [self.who], undo_rejection=self.act == "undo_rejection"
             ), []
-        return self._amount_for_one(payments)
+        return self._enter_single_bonus(payments)
 
-    def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
+    def _enter_single_bonus(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
         amount_minor = minor_units(self.amount, payments.run.currency)
         if amount_minor == 0:
             raise PaymentError("the amount must be more than 0")
@@ -160,7 +160,7 @@ def make_payments(ref: str) -> ResponseReturnValue:
             additional=bool(form.additional),
         )
         amount = in_words(proposal.amount_minor, proposal.currency) if proposal.amount_minor else ""
-        answers = name_run(" ".join(outcome.answers), ref)
+        answers = " ".join(outcome.answers)
         payments.note("payment made", result=str(outcome), amount=amount, answers=answers)
     return redirect_after_act("money.show_payments", ref=ref)
 
@@ -169,7 +169,7 @@ def make_payments(ref: str) -> ResponseReturnValue:
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's page of money."""
     ref = (request.view_args or {})["ref"]
-    return _render_page(ref, problem=name_run(error, ref)), 409
+    return _render_page(ref, problem=str(error)), 409
 
 
 def make_compensation_link(ref: str) -> str:

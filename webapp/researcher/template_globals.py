@@ -137,11 +137,6 @@ def _describe_payment(details: Mapping[str, str]) -> tuple[str, bool]:
     return f"{number}{plural} {was} made{f', {amount} in all' if amount else ''}.", True
 
 
-def name_run(text: object, ref: str) -> str:
-    """Return a message with a run's reference where it has the placeholder of commands."""
-    return re.sub(r"\bRUN\b", ref, str(text))
-
-
 def make_template_globals() -> dict[str, object]:
     """Return the variables and functions of every researcher page's template."""
     user: User | None = g.get("user")
@@ -192,7 +187,6 @@ def _describe_state(state: str) -> str:
 FILTERS = {
     "number": format_number,
     "amount": _format_amount,
-    "name_run": name_run,
     "state_words": _describe_state,
 }
 

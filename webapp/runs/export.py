@@ -74,7 +74,7 @@ class DesignColumns:
             ]
             return table.with_columns(roles)
         if table.name == ANSWERS.name:
-            return self._with_questions(table)
+            return self._add_questions(table)
         if table.name not in (LISTS.name, PARTICIPANTS.name):
             return table
         level_description = "the list's level of a factor between participants"
@@ -95,7 +95,7 @@ class DesignColumns:
         existing_names = set(table.column_names)
         return table.with_columns([column for column in added if column.name not in existing_names])
 
-    def _with_questions(self, table: TableSchema) -> TableSchema:
+    def _add_questions(self, table: TableSchema) -> TableSchema:
         """Return the table of answers with the wording and the allowed values of each field."""
         check = self.study.comprehension
         before = (*self.study.screening, *(check.questions if check else ()))
@@ -121,7 +121,7 @@ class DesignColumns:
             yield from rows
             return
         for row in rows:
-            design_values: dict[str, object] = {**self._levels(row["list"])}
+            design_values: dict[str, object] = {**self._get_levels(row["list"])}
             if table.name == LISTS.name and self.blocks:
                 design_values["block"] = self.blocks[str(row["item_id"])]
             if table.name == PARTICIPANTS.name:
@@ -133,7 +133,7 @@ class DesignColumns:
                 }
             yield design_values | dict(row)
 
-    def _levels(self, list_: object) -> dict[str, str]:
+    def _get_levels(self, list_: object) -> dict[str, str]:
         if isinstance(list_, int):
             return self.study.design.levels(list_)
         return dict.fromkeys(self.study.design.factors, "")

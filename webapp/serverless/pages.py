@@ -92,7 +92,7 @@ class StaticPages:
     def consent_text(self) -> str:
         """Return the consent text as it is stored; only inside ``speaking``."""
         text = consent_text(self.study, known_to_platform=self.known_to_platform)
-        return f"{text.rstrip()}\n\n- {self._where_kept()}\n"
+        return f"{text.rstrip()}\n\n- {self._describe_storage()}\n"
 
     def words(self) -> dict[str, str]:
         """Return the messages of the page's script; only inside ``speaking``."""
@@ -124,22 +124,27 @@ class StaticPages:
         consent = self._consent()
         pages = {
             "consent": consent,
-            "anew": self._with_file(consent, "<main>", anew=True),
+            "anew": self._insert_file_form(consent, "<main>", anew=True),
             "wrong_link": self._wrong_link(),
         }
         for name, (met, work) in works.items():
             for page, done in ((name, ""), (f"{name} again", make_placeholder("done"))):
-                counted = {**work, "trials": [], "done": done, "total": make_placeholder("total")}
-                pages[page] = working_page(met, cast(Work, counted))
+                trial_counts = {
+                    **work,
+                    "trials": [],
+                    "done": done,
+                    "total": make_placeholder("total"),
+                }
+                pages[page] = working_page(met, cast(Work, trial_counts))
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
                 pages[f"{name} {number}" if number else name] = page
         pages |= self._questions("screening", study.screening)
         if study.comprehension is not None:
             pages |= self._questions("comprehension", study.comprehension.questions)
-        for finished in (False, True):
-            name = "withdraw finished" if finished else "withdraw"
-            pages[name] = self._page("way_out_page.html", home=_HERE, finished=finished)
+        for ended in (False, True):
+            name = "withdraw ended" if ended else "withdraw"
+            pages[name] = self._page("way_out_page.html", home=_HERE, ended=ended)
         return {name: _split_page(page) for name, page in (pages | self._endings()).items()}
 
     def _page(self, template: str, **variables: Any) -> str:  # noqa: ANN401 - what templates show
@@ -154,7 +159,7 @@ class StaticPages:
             changed=False,
             text_hash=text_hash(text := self.consent_text()),
             text=render_markdown(self.study.text("consent")),
-            stored=[*stored, self._where_kept()],
+            stored=[*stored, self._describe_storage()],
             on_device=device_notice(),
             rights=rights_notice(),
             answerable=list(answerable(self.study)),
@@ -166,7 +171,7 @@ class StaticPages:
         file = f'href="data:text/plain;charset=utf-8,{quote(text)}"'
         return _CONSENT_FILE.sub(file.replace("\\", r"\\"), page)
 
-    def _where_kept(self) -> str:
+    def _describe_storage(self) -> str:
         if not self.keeper:
             return gettext(
                 "Your answers stay in this browser, and in the file that you save at the end. The"
@@ -229,9 +234,9 @@ class StaticPages:
 
     def _over(self, template: str, left_by: Ending, **variables: Any) -> str:  # noqa: ANN401
         page = self._page(template, exit=self._exit(left_by), **variables)
-        return self._with_file(page, "</main>")
+        return self._insert_file_form(page, "</main>")
 
-    def _with_file(self, page: str, anchor: str, *, anew: bool = False) -> str:
+    def _insert_file_form(self, page: str, anchor: str, *, anew: bool = False) -> str:
         """Return a page with the form for saving answers inserted at an anchor in its main part."""
         contact = self.study.study.contact
         form = render_template("static_file.html", contact=contact, anew=anew)

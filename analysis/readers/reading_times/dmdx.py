@@ -48,10 +48,10 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         )
     rows, notes = list[dict[str, object]](), list[str]()
     for file, text in zip(files, texts, strict=True):
-        frames = dict(_frames(text))
+        frames = dict(_read_frames(text))
         unknown = 0
         questions: dict[tuple[str, int], bool] = {}
-        timed = list[tuple[tuple[str, int], dict[str, object]]]()
+        timed_rows = list[tuple[tuple[str, int], dict[str, object]]]()
         for subject, frame, ms in _read_times(file):
             item, part = divmod(frame, 1000)
             if part == _QUESTION:
@@ -69,8 +69,8 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                     "distractor": distractor or None,
                     "correct": ms > 0 if distractor else None,
                 }
-                timed.append(((subject, item), row))
-        rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed]
+                timed_rows.append(((subject, item), row))
+        rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed_rows]
         if unknown:
             notes.append(f"{file.name}: {unknown:,} times are of frames without a word.")
     return check_times(rows, notes, files[0])
@@ -91,7 +91,7 @@ def _read_times(file: Path) -> Iterator[tuple[str, int, float]]:
             yield subject, int(match[1]), parse_time(match[2], file, line)
 
 
-def _frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
+def _read_frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, str]]]:
     """Yield each frame's item and part, with the word's position, the word and its distractor."""
     for text in _read_lines(file):
         match = _FRAME.match(text)

@@ -136,11 +136,11 @@ def scripts(materials: Materials) -> Iterator[Fault]:
         all_texts = _joined_texts(materials, item)
         if all_texts.isascii() and "LATIN" in expected:
             continue
-        if other := _other_script(all_texts, expected):
+        if other := _find_foreign_script(all_texts, expected):
             by_script.setdefault(other, []).append(item)
     for other, items in by_script.items():
         all_words = _joined_texts(materials, items[0]).split()
-        example = next(word for word in all_words if _of_other(word, expected))
+        example = next(word for word in all_words if _find_foreign_letter(word, expected))
         yield Fault(
             "another script",
             tuple(items),
@@ -155,10 +155,10 @@ def _joined_texts(materials: Materials, item: Item) -> str:
     return " ".join((replace_pictures(item.context), *materials.versions(item)))
 
 
-def _other_script(text: str, expected: set[str]) -> str:
+def _find_foreign_script(text: str, expected: set[str]) -> str:
     """Return the foreign script of a text, if any; Latin words are accepted in any script."""
     words = text.split()
-    of = [script for word in words if (script := _of_other(word, expected))]
+    of = [script for word in words if (script := _find_foreign_letter(word, expected))]
     if "LATIN" in expected:
         return next(iter(of), "")
     # Names and abbreviations in Latin letters are common in texts of other scripts.
@@ -166,7 +166,7 @@ def _other_script(text: str, expected: set[str]) -> str:
     return next(iter(strange), "LATIN" if of and len(of) > len(words) / 2 else "")
 
 
-def _of_other(word: str, expected: set[str]) -> str:
+def _find_foreign_letter(word: str, expected: set[str]) -> str:
     names = dict.fromkeys(unicodedata.name(c, "").split(" ")[0] for c in word if c.isalpha())
     return next((name for name in names if name in _NAMED - expected), "")
 
@@ -265,16 +265,18 @@ def _list_columns(materials: Materials) -> set[str]:
 
 def names(materials: Materials) -> Iterator[Fault]:
     """Report a construction or condition whose name is a misspelling of another."""
-    yield from _alike(materials, "construction", Counter(i.construction for i in materials.items))
+    yield from _find_similar_names(
+        materials, "construction", Counter(i.construction for i in materials.items)
+    )
     of: dict[str, Counter[str]] = {}
     for item in materials.items:
         of.setdefault(item.construction, Counter())[item.condition] += 1
-    for counted in of.values():
-        yield from _alike(materials, "condition", counted)
+    for counts in of.values():
+        yield from _find_similar_names(materials, "condition", counts)
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
-        counted = Counter(dict(item.extra).get(column, "") for item in materials.items)
-        if 1 < len(counted) <= len(materials.items) / 4:
-            yield from _alike(materials, column, counted)
+        counts = Counter(dict(item.extra).get(column, "") for item in materials.items)
+        if 1 < len(counts) <= len(materials.items) / 4:
+            yield from _find_similar_names(materials, column, counts)
 
 
 def numbers(materials: Materials) -> Iterator[Fault]:
@@ -282,14 +284,14 @@ def numbers(materials: Materials) -> Iterator[Fault]:
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
         filled = [item for item in materials.items if values[item.item_id]]
-        others = tuple(item for item in filled if not _is_number(values[item.item_id]))
-        if not others or len(others) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
+        texts = tuple(item for item in filled if not _is_number(values[item.item_id]))
+        if not texts or len(texts) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
             continue
         yield Fault(
             "no number among numbers",
-            others,
-            f'has "{values[others[0].item_id]}" in the column "{column.removeprefix("own_")}", '
-            f"where {len(filled) - len(others)} items have a number: the analysis reads the whole "
+            texts,
+            f'has "{values[texts[0].item_id]}" in the column "{column.removeprefix("own_")}", '
+            f"where {len(filled) - len(texts)} items have a number: the analysis reads the whole "
             "column as words",
             "Write a number with a point before its decimals, or leave the cell empty",
         )
@@ -302,12 +304,16 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _alike(materials: Materials, attribute: str, counted: Counter[str]) -> Iterator[Fault]:
+def _find_similar_names(
+    materials: Materials, attribute: str, counted: Counter[str]
+) -> Iterator[Fault]:
     common = dict(counted.most_common())
     for name, number in common.items():
         for other, others in common.items():
             if number <= _RARE * others and name != other and _is_slip(name, other):
-                items = tuple(item for item in materials.items if _value(item, attribute) == name)
+                items = tuple(
+                    item for item in materials.items if _get_value(item, attribute) == name
+                )
                 yield Fault(
                     "a name with a slip",
                     items,
@@ -317,7 +323,7 @@ def _alike(materials: Materials, attribute: str, counted: Counter[str]) -> Itera
                 )
 
 
-def _value(item: Item, attribute: str) -> str:
+def _get_value(item: Item, attribute: str) -> str:
     if attribute == "construction":
         return item.construction
     return item.condition if attribute == "condition" else dict(item.extra).get(attribute, "")
@@ -331,10 +337,10 @@ def _is_slip(name: str, other: str) -> bool:
         return True
     if min(len(name), len(other)) < _FEWEST_LETTERS or name.isdigit() or other.isdigit():
         return False
-    return _one_apart(name.lower(), other.lower())
+    return _differ_by_one_letter(name.lower(), other.lower())
 
 
-def _one_apart(one: str, other: str) -> bool:
+def _differ_by_one_letter(one: str, other: str) -> bool:
     """Return whether two names differ by one omitted, added, changed or transposed letter."""
     short, long = sorted((one, other), key=len)
     if len(long) - len(short) > 1:

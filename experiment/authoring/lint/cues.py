@@ -29,7 +29,7 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
         item for item in materials.paired if len(set(map(ending, materials.versions(item)))) > 1
     ]
     if differing:
-        good, other = _first_difference(materials, differing[0], ending)
+        good, other = _find_first_difference(materials, differing[0], ending)
         yield Fault(
             "final punctuation",
             tuple(differing),
@@ -54,43 +54,45 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
 def capitals(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose versions differ in initial or other capitals."""
     texts = [text for item in materials.items for text in materials.versions(item)]
-    styles = Counter(filter(None, map(_first_case, texts)))
+    styles = Counter(filter(None, map(_get_first_case, texts)))
     style, number = styles.most_common(1)[0] if styles else ("", 0)
     shared = number >= _STYLE * styles.total()
     differing = []
     for item in materials.paired:
         first, *others = materials.versions(item)
         if any(
-            _first_case(text) != _first_case(first)
-            and (shared or _first_word(text).casefold() == _first_word(first).casefold())
+            _get_first_case(text) != _get_first_case(first)
+            and (shared or _get_first_word(text).casefold() == _get_first_word(first).casefold())
             for text in others
         ):
             differing.append(item)
     if differing:
-        good, other = _first_difference(materials, differing[0], _first_case)
+        good, other = _find_first_difference(materials, differing[0], _get_first_case)
         yield Fault(
             "first letter",
             tuple(differing),
             f'begins with a capital in one version only: "{good}", "{other}"',
             "Begin all versions alike: participants can choose by the first letter",
         )
-    odd = [
+    odd_items = [
         item
         for item in materials.items
         if item not in differing
         and is_whole(item)
-        and {_first_case(text) for text in materials.versions(item)} - {style, ""}
+        and {_get_first_case(text) for text in materials.versions(item)} - {style, ""}
     ]
-    if number >= _FEWEST_TEXTS and shared and odd:
+    if number >= _FEWEST_TEXTS and shared and odd_items:
         yield Fault(
             "first letter of the others",
-            tuple(odd),
-            f'begins otherwise than nearly all others: "{odd[0].good}"',
+            tuple(odd_items),
+            f'begins otherwise than nearly all others: "{odd_items[0].good}"',
             "Begin it like the others",
         )
-    loud = [item for item in materials.paired if _differ(materials, item, _loud)]
+    loud = [
+        item for item in materials.paired if _has_difference(materials, item, _count_loud_words)
+    ]
     if loud:
-        good, other = _first_difference(materials, loud[0], _loud)
+        good, other = _find_first_difference(materials, loud[0], _count_loud_words)
         yield Fault(
             "words in capitals",
             tuple(loud),
@@ -142,9 +144,13 @@ def _label(text: str) -> str:
 
 def signs(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose versions differ in quotation marks or other punctuation."""
-    quoted = [item for item in materials.paired if _differ(materials, item, _quotes)]
+    quoted = [
+        item
+        for item in materials.paired
+        if _has_difference(materials, item, _count_quotation_marks)
+    ]
     if quoted:
-        good, other = _first_difference(materials, quoted[0], _quotes)
+        good, other = _find_first_difference(materials, quoted[0], _count_quotation_marks)
         yield Fault(
             "quotation marks",
             tuple(quoted),
@@ -152,19 +158,21 @@ def signs(materials: Materials) -> Iterator[Fault]:
             "Put the same marks into all versions: participants can choose by them",
         )
     for group in materials.groups(lambda item: item.construction).values():
-        differing = [item for item in group if _differ(materials, item, _inner)]
+        differing = [item for item in group if _has_difference(materials, item, _count_inner_marks)]
         many = len(group) >= _FEWEST_ITEMS
         if differing and many and len(differing) <= _FEW * len(group):
-            good, other = _first_difference(materials, differing[0], _inner)
+            good, other = _find_first_difference(materials, differing[0], _count_inner_marks)
             yield Fault(
                 "signs inside",
                 tuple(differing),
                 f'has a comma or another sign in one version only: "{good}", "{other}"',
                 "Where the sign is not what the study is about, put it into all versions",
             )
-    differing = [item for item in materials.paired if _differ(materials, item, _inner)]
+    differing = [
+        item for item in materials.paired if _has_difference(materials, item, _count_inner_marks)
+    ]
     if len(differing) >= max(_FEWEST_ITEMS, _ALL * len(materials.paired)):
-        good, other = _first_difference(materials, differing[0], _inner)
+        good, other = _find_first_difference(materials, differing[0], _count_inner_marks)
         yield Fault(
             "signs inside",
             (),
@@ -177,7 +185,7 @@ def signs(materials: Materials) -> Iterator[Fault]:
 def lengths(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose length difference is unusual, and lengths that reveal the answer."""
     far = {
-        item.item_id: _longer(materials, item)
+        item.item_id: _measure_extra_words(materials, item)
         for item in materials.paired
         if len(materials.versions(item)) > 1
     }
@@ -217,9 +225,11 @@ def order(materials: Materials) -> Iterator[Fault]:
         of_good, *others = map(words, materials.versions(item))
         if len(others) != 1 or sorted(of_good) != sorted(others[0]):
             return
-        moved = [n for n, (a, b) in enumerate(zip(of_good, others[0], strict=True)) if a != b]
-        moves.append(tuple(moved))
-        ends.append(tuple(n - len(of_good) for n in moved))
+        moved_places = [
+            n for n, (a, b) in enumerate(zip(of_good, others[0], strict=True)) if a != b
+        ]
+        moves.append(tuple(moved_places))
+        ends.append(tuple(n - len(of_good) for n in moved_places))
     if len(moves) < _FEWEST_ITEMS or not moves[0]:
         return
     if 1 in (len(set(moves)), len(set(ends))):
@@ -233,7 +243,7 @@ def order(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def _longer(materials: Materials, item: Item) -> float:
+def _measure_extra_words(materials: Materials, item: Item) -> float:
     """Return by how many words, on average, the other versions are longer than the good one."""
     spaced = materials.language.split("-")[0] not in _UNSPACED
 
@@ -244,30 +254,30 @@ def _longer(materials: Materials, item: Item) -> float:
     return mean(map(long, others)) - long(good)
 
 
-def _differ(materials: Materials, item: Item, of: Callable[[str], object]) -> bool:
+def _has_difference(materials: Materials, item: Item, of: Callable[[str], object]) -> bool:
     first, *others = map(of, materials.versions(item))
     return any(other != first for other in others)
 
 
-def _first_difference(
+def _find_first_difference(
     materials: Materials, item: Item, of: Callable[[str], object]
 ) -> tuple[str, str]:
     good, *others = materials.versions(item)
     return good, next(text for text in others if of(text) != of(good))
 
 
-def _first_word(text: str) -> str:
+def _get_first_word(text: str) -> str:
     return text.split()[0] if text.split() else ""
 
 
-def _first_case(text: str) -> str:
+def _get_first_case(text: str) -> str:
     first = next((c for c in text if c.isalpha()), "")
     if first.isupper():
         return "upper"
     return "lower" if first.islower() else ""
 
 
-def _loud(text: str) -> int:
+def _count_loud_words(text: str) -> int:
     parts = ("".join(filter(str.isalpha, part)) for part in text.split())
     return sum(len(part) > 1 and part.isupper() for part in parts)
 
@@ -281,13 +291,13 @@ def _has_word_in_two_cases(texts: Sequence[str]) -> bool:
             if base_form:
                 letters_only = "".join(c for c in word if c.isalpha())
                 cases_by_word.setdefault(base_form, set()).add(letters_only)
-    firsts = {letters(_first_word(text)) for text in texts}
+    firsts = {letters(_get_first_word(text)) for text in texts}
     return any(len(forms) > 1 for word, forms in cases_by_word.items() if word not in firsts)
 
 
-def _quotes(text: str) -> Counter[str]:
+def _count_quotation_marks(text: str) -> Counter[str]:
     return Counter(c for c in text if c in _QUOTES)
 
 
-def _inner(text: str) -> Counter[str]:
+def _count_inner_marks(text: str) -> Counter[str]:
     return Counter(c for c in text if c in _INNER)

@@ -23,11 +23,11 @@ def typography(materials: Materials) -> Iterator[Fault]:
         if not with_straight or not with_curly:
             continue
         rarer = min(with_straight, with_curly, key=len)
-        others = len(with_straight) + len(with_curly) - len(rarer)
+        n_rest = len(with_straight) + len(with_curly) - len(rarer)
         yield Fault(
             "typed otherwise",
             tuple(rarer),
-            f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {others} item(s) "
+            f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {n_rest} item(s) "
             f"have {'straight' if rarer is with_curly else 'curly'} ones",
             "Write all alike: what is typed otherwise in one condition is a part of it, and models "
             "read other tokens",
@@ -107,7 +107,7 @@ def told(
         first, *others = fault.items
         also = ""
         if others:
-            ends = ", ".join(_line(item, places) for item in others[:_SHOWN])
+            ends = ", ".join(_get_line(item, places) for item in others[:_SHOWN])
             remainder = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
             also = f" ({fault.name}; also {ends}{remainder})"
         yield kind(
@@ -117,7 +117,7 @@ def told(
         )
 
 
-def _line(item: Item, places: Mapping[str, str]) -> str:
+def _get_line(item: Item, places: Mapping[str, str]) -> str:
     return places[item.item_id].rpartition(", ")[2] if item.item_id in places else item.item_id
 
 

@@ -26,17 +26,17 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
     )
     seen_items: set[str] = set()
     for likeness, form, fatal in levels:
-        same = []
+        identical_items = []
         for item in materials.paired:
             texts = materials.versions(item)
             if item.item_id not in seen_items and len({*map(form, texts)}) < len({*texts}):
-                same.append(item)
-        seen_items.update(item.item_id for item in same)
-        if same and (fatal or len(same) <= _DESIGN * len(materials.paired)):
-            good, *others = materials.versions(same[0])
+                identical_items.append(item)
+        seen_items.update(item.item_id for item in identical_items)
+        if identical_items and (fatal or len(identical_items) <= _DESIGN * len(materials.paired)):
+            good, *others = materials.versions(identical_items[0])
             yield Fault(
                 "versions that are the same",
-                tuple(same),
+                tuple(identical_items),
                 f'has versions that differ {likeness}: "{good}", "{others[0]}"',
                 "Write the version that was meant, or leave the item out",
                 fatal,
@@ -47,32 +47,32 @@ def twice(materials: Materials) -> Iterator[Fault]:
     """Report items that duplicate another item, and conditions that are identical."""
     cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     frames = {(item.construction, item.frame) for item in materials.items}
-    alike: list[tuple[Item, Item]] = []
-    same: list[tuple[Item, Item]] = []
+    similar_pairs: list[tuple[Item, Item]] = []
+    identical_pairs: list[tuple[Item, Item]] = []
     for item in materials.items:
         key = (letters(item.context), *map(letters, materials.versions(item)))
         for other in cells[key][:1]:
             of_one = (other.construction, other.frame) == (item.construction, item.frame)
-            (alike if of_one else same).append((other, item))
+            (similar_pairs if of_one else identical_pairs).append((other, item))
         cells[key].append(item)
     # Pairs that one participant would see come first.
-    same.sort(key=lambda pair: not _in_a_list(materials, *pair))
-    if same:
-        first, second = same[0]
+    identical_pairs.sort(key=lambda pair: not _find_shared_list(materials, *pair))
+    if identical_pairs:
+        first, second = identical_pairs[0]
         yield Fault(
             "the same item twice",
-            (first, *(second for _, second in same)),
+            (first, *(second for _, second in identical_pairs)),
             f'shows the same texts as the item "{second.item_id}": "{first.good}"'
-            f"{_in_a_list(materials, first, second)}",
+            f"{_find_shared_list(materials, first, second)}",
             "Keep one of them, or write the sentences that were meant",
         )
     of_all = Counter(construction for construction, _ in frames)
     of_alike = Counter({(item.construction, item.frame): item.construction
-                        for _, item in alike}.values())  # fmt: skip
+                        for _, item in similar_pairs}.values())  # fmt: skip
     # If most frames of a construction have the property (such as a comma), the construction is
     # about that property.
     differing = [
-        pair for pair in alike
+        pair for pair in similar_pairs
         if of_alike[pair[1].construction] <= _DESIGN * of_all[pair[1].construction]
     ]  # fmt: skip
     if differing:
@@ -86,7 +86,7 @@ def twice(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def _in_a_list(materials: Materials, one: Item, other: Item) -> str:
+def _find_shared_list(materials: Materials, one: Item, other: Item) -> str:
     item_ids = {one.item_id, other.item_id}
     for number, items in enumerate(materials.listed):
         if item_ids <= {item.item_id for item in items}:
@@ -115,11 +115,11 @@ def contradictions(materials: Materials) -> Iterator[Fault]:
 def versions_of_others(materials: Materials) -> Iterator[Fault]:
     """Report items whose other version belongs to another item: exchanged, copied or shifted."""
     for group in materials.groups(lambda item: item.construction).values():
-        if len(group) < _FEWEST or any(_short(materials, item) for item in group):
+        if len(group) < _FEWEST or any(_is_too_short(materials, item) for item in group):
             continue
         texts = [tuple(map(words, materials.versions(item))) for item in group]
         bags = [(Counter(good), Counter(bad)) for good, bad in texts]
-        distances = [_apart(*bag) for bag in bags]
+        distances = [_count_differing_words(*bag) for bag in bags]
         if shifted := _count_shifted(bags, distances):
             good, bad = materials.versions(group[0])
             yield Fault(
@@ -134,7 +134,7 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
             yield from _find_copied(materials, group, distances)
 
 
-def _short(materials: Materials, item: Item) -> bool:
+def _is_too_short(materials: Materials, item: Item) -> bool:
     """Return whether an item's words are too few to tell whether its versions belong together."""
     texts = materials.versions(item)
     return bool(item.context) or len(texts) > _PAIR or len(item.good.split()) < _FEWEST_WORDS
@@ -143,20 +143,20 @@ def _short(materials: Materials, item: Item) -> bool:
 _Bags = Sequence[tuple[Counter[str], Counter[str]]]
 
 
-def _apart(words: Counter[str], other_words: Counter[str]) -> int:
+def _count_differing_words(words: Counter[str], other_words: Counter[str]) -> int:
     return sum((words - other_words).values()) + sum((other_words - words).values())
 
 
 def _count_shifted(bags: _Bags, distances: Sequence[int]) -> int:
     """Return how many items' other versions fit another item better, if most do; otherwise 0."""
-    compared = bags[:_COMPARED]
+    compared_bags = bags[:_COMPARED]
     fit = [
         any(
-            _apart(good, bad) + _NEARER <= distances[number]
-            for other, (good, _) in enumerate(compared)
+            _count_differing_words(good, bad) + _NEARER <= distances[number]
+            for other, (good, _) in enumerate(compared_bags)
             if other != number
         )
-        for number, (_, bad) in enumerate(compared[:30])
+        for number, (_, bad) in enumerate(compared_bags[:30])
     ]
     return sum(fit) if sum(fit) > _DESIGN * len(fit) else 0
 
@@ -168,9 +168,9 @@ def _find_exchanged(
     distant = [number for number, apart in enumerate(distances) if apart > usual][:_COMPARED]
     for at, index in enumerate(distant):
         for other in distant[at + 1 :]:
-            crossed = _apart(bags[index][0], bags[other][1]) + _apart(
-                bags[other][0], bags[index][1]
-            )
+            crossed = _count_differing_words(
+                bags[index][0], bags[other][1]
+            ) + _count_differing_words(bags[other][0], bags[index][1])
             if crossed + _NEARER <= distances[index] + distances[other] and crossed <= 2 * usual:
                 good, bad = materials.versions(group[index])
                 yield Fault(

@@ -65,8 +65,8 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
     """Yield the checks that each composed session keeps its blocks and its order constraints."""
     design = study.design
     columns = " and ".join(separate_columns(design))
-    apart = f"differ in {columns}" if columns else "anything"
-    yield check("neighbouring trials", apart, _alike_neighbours(sessions, design))
+    separation = f"differ in {columns}" if columns else "anything"
+    yield check("neighbouring trials", separation, _alike_neighbours(sessions, design))
     yield check(
         "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
     )
@@ -87,7 +87,7 @@ def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[s
                     yield f"{session.name}, positions {at} and {at + 1}: {values[at]}"
 
 
-def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
+def _split_into_blocks(session: Session, design: Design) -> list[list[ListEntry]]:
     entries = session.shown
     blocks = blocks_of(entries, design, session.place)
     return [[entries[index] for index in block] for block in blocks]
@@ -95,7 +95,7 @@ def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
 
 def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
-        for block in _blocks(session, design):
+        for block in _split_into_blocks(session, design):
             for constraint in declare_constraints(block, design):
                 if isinstance(constraint, Spread) and not keeps(range(len(block)), [constraint]):
                     yield f"{session.name}: {constraint.column}"
@@ -105,7 +105,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     constraint_texts = (
         constraint.text
         for session in sessions[:1]
-        for n, block in enumerate(_blocks(session, design))
+        for n, block in enumerate(_split_into_blocks(session, design))
         for constraint in constraints_of_block(block, design, first=not n)
     )
     return "; ".join(dict.fromkeys(constraint_texts)) or "nothing"
@@ -113,7 +113,7 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
 
 def _find_broken_constraints(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
-        for n, block in enumerate(_blocks(session, design)):
+        for n, block in enumerate(_split_into_blocks(session, design)):
             for constraint in constraints_of_block(block, design, first=not n):
                 if not keeps(range(len(block)), [constraint]):
                     yield f"{session.name}: not so that {constraint.text}"
@@ -162,7 +162,7 @@ def _block_checks(
     for order in drawn:
         for position, index in enumerate(order):
             positions[index].append(position)
-    spread = _distribution(
+    spread = _check_distribution(
         positions, n, constraints, f"positions of each trial{name}, {n_seeds:,} seeds"
     )
     slack = _compute_position_slack(n, constraints)
@@ -193,17 +193,17 @@ def _compute_position_slack(n: int, constraints: Sequence[Constraint]) -> float 
 def _off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Iterator[str]:
     for index, at in enumerate(positions):
         error = sqrt(variance(at) / len(at)) if len(at) > 1 else 0.0
-        if abs(fmean(at) - (n - 1) / 2) > _deviation(len(at)) * error + slack + 1e-9:
+        if abs(fmean(at) - (n - 1) / 2) > _compute_deviation_limit(len(at)) * error + slack + 1e-9:
             yield f"trial {index + 1} of the list: {fmean(at) + 1:.1f}"
 
 
-def _deviation(n_draws: int) -> float:
+def _compute_deviation_limit(n_draws: int) -> float:
     """Return the Student deviate as rare as the normal deviate: Gaver & Kafadar (1984)."""
     freedom = max(1, n_draws - 1)
     return sqrt(freedom * expm1(_DEVIATION**2 / freedom))
 
 
-def _distribution(
+def _check_distribution(
     positions: Sequence[Sequence[int]], n: int, constraints: Sequence[Constraint], name: str
 ) -> Check:
     groups = groups_apart(n, constraints)
@@ -222,7 +222,7 @@ def _distribution(
         f"median chi-square {median(value for value, _ in statistics):.0f} at "
         f"{max(freedom for _, freedom in statistics)} degrees of freedom"
     )
-    passed = all(_deviate(value, freedom) < _DEVIATION for value, freedom in statistics)
+    passed = all(_to_normal_deviate(value, freedom) < _DEVIATION for value, freedom in statistics)
     return Check(name, "as in all allowed orders", figures, passed=passed)
 
 
@@ -239,7 +239,7 @@ def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]
     return sum((c - e) ** 2 / e for c, e in cells), len(cells) - 1
 
 
-def _deviate(chi_square: float, freedom: int) -> float:
+def _to_normal_deviate(chi_square: float, freedom: int) -> float:
     if not freedom:
         return 0.0
     # Wilson & Hilferty (1931): the cube root of a chi-square variable is nearly normal.
@@ -257,9 +257,9 @@ def _chains_agree(
     These independent draws decide whether orders depend on the start.
     """
     starts = [rng.sample(range(n), n) for _ in range(_CHAINS)]
-    worst = _worst_rhat([_one_chain(start, constraints, rng) for start in starts])
+    worst = _worst_rhat([_sample_chain(start, constraints, rng) for start in starts])
     if worst > _MOST_RHAT:
-        anew = [[_drawn(start, constraints, rng) for _ in range(_DRAWS)] for start in starts]
+        anew = [[_draw_order(start, constraints, rng) for _ in range(_DRAWS)] for start in starts]
         worst = _worst_rhat(anew)
     figures = f"R-hat of a trial's position at most {worst:.2f}"
     return check(
@@ -269,17 +269,17 @@ def _chains_agree(
     )
 
 
-def _one_chain(
+def _sample_chain(
     start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
 ) -> list[list[int]]:
-    order, chain = _drawn(start, constraints, rng), []
+    order, chain = _draw_order(start, constraints, rng), []
     for _ in range(_DRAWS):
         step_through(order, constraints, rng, penalty(len(order)))
         chain.append(list(order))
     return chain
 
 
-def _drawn(
+def _draw_order(
     start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
 ) -> list[int]:
     order = draw_by_chain(start, constraints, rng)
@@ -292,7 +292,9 @@ def _worst_rhat(chains: Sequence[Sequence[Sequence[int]]]) -> float:
     """Return the largest R-hat of any trial's position over the orders of each chain."""
     positions = [[_positions(order) for order in chain] for chain in chains]
     trials = range(len(chains[0][0]))
-    return max(_rhat([[at[trial] for at in chain] for chain in positions]) for trial in trials)
+    return max(
+        _compute_rhat([[at[trial] for at in chain] for chain in positions]) for trial in trials
+    )
 
 
 def _positions(order: Sequence[int]) -> list[int]:
@@ -303,7 +305,7 @@ def _positions(order: Sequence[int]) -> list[int]:
     return place_of
 
 
-def _rhat(chains: Sequence[Sequence[int]]) -> float:
+def _compute_rhat(chains: Sequence[Sequence[int]]) -> float:
     within = fmean(variance(chain) for chain in chains)
     between = variance([fmean(chain) for chain in chains])
     if not within:

@@ -170,7 +170,7 @@ def declare_constraints(entries: Sequence[ListEntry], design: Design) -> list[Co
     if design.order.targets_apart:
         targets = tuple("target" if e.kind is Kind.TARGET else None for e in entries)
         constraints.append(Distance("being fillers", targets))
-    constraints.extend(_spread(entries, design))
+    constraints.extend(_make_spreads(entries, design))
     return constraints
 
 
@@ -254,7 +254,7 @@ def _label(entry: ListEntry, column: str) -> str | None:
     return None
 
 
-def _spread(entries: Sequence[ListEntry], design: Design) -> list[Spread]:
+def _make_spreads(entries: Sequence[ListEntry], design: Design) -> list[Spread]:
     column = spread_column(design)
     by_label = labels(entries, column)
     catching = catch_keys(entries, column)

@@ -40,17 +40,17 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
     if _n_states(sizes[group], other_sizes) > MOST_STATES:
         return None
     layer: dict[_State, int] = {(sizes[group], tuple(sorted(other_sizes, reverse=True)), None): 1}
-    total, shares = _endings(next(iter(layer))), list[float]()
+    total, shares = _count_endings(next(iter(layer))), list[float]()
     for _ in range(sum(sizes)):
         n_starting, following = 0, dict[_State, int]()
         for state, ways in layer.items():
             for next_state, times in _list_next_states(state):
                 following[next_state] = following.get(next_state, 0) + ways * times
                 if next_state[2] == -1:
-                    n_starting += ways * times * _endings(next_state)
+                    n_starting += ways * times * _count_endings(next_state)
         layer = following
         shares.append(n_starting / total / sizes[group])
-    _endings.cache_clear()
+    _count_endings.cache_clear()
     return shares
 
 
@@ -62,11 +62,11 @@ def _n_states(size: int, other_sizes: tuple[int, ...]) -> int:
 
 
 @cache
-def _endings(state: _State) -> int:
+def _count_endings(state: _State) -> int:
     n_left, other_sizes, _ = state
     if not n_left and not other_sizes:
         return 1
-    return sum(times * _endings(next_state) for next_state, times in _list_next_states(state))
+    return sum(times * _count_endings(next_state) for next_state, times in _list_next_states(state))
 
 
 def _list_next_states(state: _State) -> Iterator[tuple[_State, int]]:
@@ -131,14 +131,14 @@ def step_through(
         a, b = int(rng.random() * n), int(rng.random() * n)
         if a == b:
             continue
-        violations_before = _violations(order, constraints, a, b)
+        violations_before = _count_violations(order, constraints, a, b)
         order[a], order[b] = order[b], order[a]
-        worse = _violations(order, constraints, a, b) - violations_before
+        worse = _count_violations(order, constraints, a, b) - violations_before
         if worse > 0 and rng.random() >= math.exp(-cost * worse):
             order[a], order[b] = order[b], order[a]
 
 
-def _violations(order: list[int], constraints: Sequence[Constraint], a: int, b: int) -> int:
+def _count_violations(order: list[int], constraints: Sequence[Constraint], a: int, b: int) -> int:
     n = 0
     for constraint in constraints:
         n += constraint.violations(order, a) + constraint.violations(order, b)
@@ -170,7 +170,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     order: list[int] | None
     if not constraints:
         return rng.sample(range(n), n)
-    groups = _groups_apart(n, _neighbours(constraints))
+    groups = _groups_apart(n, _list_neighbour_labels(constraints))
     if spread is not None and len(constraints) == 1:
         order = _draw_unconstrained(n, spread, rng)
     elif is_counted(n, constraints) and groups is not None:
@@ -179,7 +179,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
         start = _draw_by_counting(groups, None, rng) if groups and n <= _MOST_COUNTED else None
         order = draw_by_chain(start or rng.sample(range(n), n), constraints, rng)
     if order is None:
-        raise _no_order(n, constraints)
+        raise _make_no_order_error(n, constraints)
     return order
 
 
@@ -190,15 +190,15 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     (several columns do if sharing any of them is an equivalence), and that at most one such group
     is spread over the session, with at least one in a thousand proposals accepted.
     """
-    apart = _neighbours(constraints)
+    neighbour_labels = _list_neighbour_labels(constraints)
     spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]
-    most = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
-    if n > most or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
+    most_trials = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
+    if n > most_trials or len(neighbour_labels) + len(spread) < len(constraints) or len(spread) > 1:
         return False
-    groups = _groups_apart(n, apart)
+    groups = _groups_apart(n, neighbour_labels)
     if groups is None:
         return False
-    if not (spread and apart):
+    if not (spread and neighbour_labels):
         return True
     other_groups = [group for group in groups if not spread[0].members & set(group)]
     n_spread = len(spread[0].members)
@@ -210,10 +210,10 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
 
 def groups_apart(n: int, constraints: Sequence[Constraint]) -> tuple[tuple[int, ...], ...] | None:
     """Return the groups whose trials must not be neighbours; None if they form no partition."""
-    return _groups_apart(n, _neighbours(constraints))
+    return _groups_apart(n, _list_neighbour_labels(constraints))
 
 
-def _neighbours(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
+def _list_neighbour_labels(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
     return tuple(
         constraint.labels
         for constraint in constraints
@@ -272,10 +272,13 @@ def _draw_unconstrained(n: int, spread: Spread, rng: random.Random) -> list[int]
     return [members.pop() if number == -1 else other_indices[number] for number in drawn]
 
 
-def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
+def _make_no_order_error(n: int, constraints: Sequence[Constraint]) -> DesignError:
     requested = "; ".join(constraint.text for constraint in constraints)
     counts = Counter(
-        label for labels in _neighbours(constraints) for label in labels if label is not None
+        label
+        for labels in _list_neighbour_labels(constraints)
+        for label in labels
+        if label is not None
     )
     for label, most in counts.most_common(1):
         if most > (n + 1) // 2:

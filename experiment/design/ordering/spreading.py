@@ -51,10 +51,10 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
 
 def _add_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
     """Return the counts with one more group, for ``fewest + 1`` runs and each larger number."""
-    cuts = _binomials(n - 1, n - 1)
+    cuts = _compute_binomials(n - 1, n - 1)
     longer = list[int]()
     for extra in range(len(runs) + n - 1):
-        choices = _binomials(fewest + 1 + extra, n)
+        choices = _compute_binomials(fewest + 1 + extra, n)
         longer.append(
             sum(
                 cuts[k - 1] * choices[k] * runs[extra + 1 - k]
@@ -79,7 +79,7 @@ def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
 
 # Every session of a study needs the same values.
 @lru_cache(maxsize=1024)
-def _binomials(n: int, most: int) -> tuple[int, ...]:
+def _compute_binomials(n: int, most: int) -> tuple[int, ...]:
     """Return C(n, 0), C(n, 1), ... up to C(n, most), each computed from the previous one."""
     row = [1]
     for k in range(most):
@@ -133,12 +133,12 @@ def _ways_into(
     n: int, alike: int, length: int, layer: Layer
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the earlier alike neighbours, all runs, runs between alike neighbours, and the ways."""
-    cuts = _binomials(n - 1, n - 1)
+    cuts = _compute_binomials(n - 1, n - 1)
     for n_before, ways in layer.items():
         if not alike - n < n_before <= alike + n:
             continue
-        n_ways_outside = _binomials(length + 1 - n_before, n)
-        for l_, between in enumerate(_binomials(n_before, min(n_before, n))):
+        n_ways_outside = _compute_binomials(length + 1 - n_before, n)
+        for l_, between in enumerate(_compute_binomials(n_before, min(n_before, n))):
             # The number of runs follows from the alike neighbours before and after.
             k = n_before - l_ + n - alike
             if max(1, l_) <= k <= n and k - l_ <= length + 1 - n_before:
@@ -269,14 +269,14 @@ def placement_bounds(lengths: tuple[int, ...]) -> list[int]:
     for number, length in enumerate(lengths):
         following: dict[int, tuple[int, int]] = {}
         for gaps, (last, elsewhere) in ways.items():
-            for added_gaps, bounds in _through_stretch(length, last, elsewhere, first=not number):
+            for added_gaps, bounds in _extend_by_stretch(length, last, elsewhere, first=not number):
                 most = following.get(gaps + added_gaps, (0, 0))
                 following[gaps + added_gaps] = (max(most[0], bounds[0]), max(most[1], bounds[1]))
         ways = following
     return [sum(ways.get(gaps, (0, 0))) for gaps in range(len(lengths) + 1)]
 
 
-def _through_stretch(
+def _extend_by_stretch(
     length: int, last: int, elsewhere: int, *, first: bool
 ) -> list[tuple[int, tuple[int, int]]]:
     """Return the ways after one more stretch, with the number of its gaps that must be taken.
@@ -321,16 +321,16 @@ def count_placements(
             if number == n_spread - 1:
                 n = int(not any(place > gap for place in alike))
             else:
-                must = _next_alike(alike, gap, n_others)
+                must = _find_next_forced_gap(alike, gap, n_others)
                 n = sum(w for later, w in ways[number + 1].items() if gap < later <= must)
             if n:
                 ways[number][gap] = n
-    must = _next_alike(alike, -1, n_others)
+    must = _find_next_forced_gap(alike, -1, n_others)
     ways[0] = {gap: n for gap, n in ways[0].items() if gap <= must}
     return tuple(ways)
 
 
-def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
+def _find_next_forced_gap(alike: Sequence[int], gap: int, n_others: int) -> int:
     """Return the next gap that must be taken; beyond the last gap if there is none."""
     return next((place for place in alike if place > gap), n_others + 1)
 
@@ -341,7 +341,7 @@ def _insert_spread_trials(
     """Return the others with the spread trials inserted, each placement equally likely."""
     alike, taken_gaps, last = alike_at(other_trials), set[int](), -1
     for ways in placements:
-        must = _next_alike(alike, last, len(other_trials))
+        must = _find_next_forced_gap(alike, last, len(other_trials))
         gaps = [gap for gap in ways if last < gap <= must]
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken_gaps.add(last)

@@ -79,9 +79,13 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
     headers: dict[str, str] = {}
     for column, header in named_headers.items():
         if column not in NAMES:
-            raise _unknown(f'Parallax has no column "{column}"', column, NAMES, table)
+            raise _make_unknown_column_error(
+                f'Parallax has no column "{column}"', column, NAMES, table
+            )
         if header not in table.columns:
-            raise _unknown(f'the table has no header "{header}"', header, table.columns, table)
+            raise _make_unknown_column_error(
+                f'the table has no header "{header}"', header, table.columns, table
+            )
         headers[column] = header
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for column in NAMES:
@@ -296,7 +300,7 @@ def _find(column: str, by_key: Mapping[str, str], headers: dict[str, str]) -> No
             headers[column] = by_key[name]
 
 
-def _unknown(
+def _make_unknown_column_error(
     problem: str, name: str, known_names: Iterable[str], table: RawTable
 ) -> MaterialsError:
     return MaterialsError(

@@ -107,7 +107,7 @@ def cross_factors(
         The table, the headers, the factors, and the decisions as sentences.
     """
     headers = dict(headers)
-    if not factors and not (factors := _factors(table, headers)):
+    if not factors and not (factors := _find_factors(table, headers)):
         return table, headers, (), ()
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
     are_words = all(_is_word(row.values[name]) for row in table.rows for name in factors)
@@ -141,11 +141,11 @@ def named_factors(table: RawTable, named_headers: Mapping[str, str]) -> tuple[st
     return factors
 
 
-def _factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
+def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the fewest columns that cross within every item; empty if none do."""
     if "item" not in headers:
         return ()
-    groups = _items(table, headers)
+    groups = _group_rows_by_item(table, headers)
     condition = headers.get(CONDITION, "")
     condition_columns = [condition] if condition else []
     if all(len(_list_values(rows, condition_columns)) == len(rows) for rows in groups):
@@ -167,7 +167,7 @@ def _factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def _items(table: RawTable, headers: Mapping[str, str]) -> list[list[RawRow]]:
+def _group_rows_by_item(table: RawTable, headers: Mapping[str, str]) -> list[list[RawRow]]:
     """Return the rows of each item, for kinds whose items all have several rows.
 
     Rows without a number, such as fillers, are separate items.

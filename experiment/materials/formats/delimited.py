@@ -80,7 +80,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         ) from error
     _refuse_hidden_rows(path, first)
     lines = [
-        (number, [_cell(value) for value in cells])
+        (number, [_to_text(value) for value in cells])
         for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
     ]
     notes = list(_fill_merged_cells(lines, first))
@@ -150,7 +150,7 @@ def _hidden_columns(sheet: "Worksheet") -> list[str]:
     return [f'"{header}"' for header in headers if header]
 
 
-def _cell(value: object) -> str:
+def _to_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -281,7 +281,7 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
     if lines and lines[0][:4].lower() == "sep=" and lines[0][-1] in "\r\n":
         first, separator = 1, lines[0].strip()[4:5]
     if titles:
-        first = _first_that_is_no_title(lines, first)
+        first = _skip_title_lines(lines, first)
     header = next((line for line in lines[first:] if line.strip()), "")
     delimiter = separator or max(_DELIMITERS, key=lambda mark: _n_cells(header, mark))
     return Layout(delimiter, first, sum(map(len, lines[:first])))
@@ -311,7 +311,7 @@ def cells_of(
             raise DelimitedError(str(error), layout.before + rows.line_num) from error
 
 
-def _first_that_is_no_title(lines: list[str], first: int) -> int:
+def _skip_title_lines(lines: list[str], first: int) -> int:
     for number, line in enumerate(lines[first:], start=first):
         below = [text for text in lines[number + 1 :] if text.strip()]
         if _COMMENT.match(line):

@@ -29,19 +29,19 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
         MaterialsError: An item occurs twice in a condition, lacks a condition that others have, or
             two pairs have one id.
     """
-    kinds = [_kind(draft) for draft in drafts]
+    kinds = [_get_kind(draft) for draft in drafts]
     constructions = [
-        _construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)
+        _name_construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)
     ]
     frames = [draft.item or str(number) for number, draft in enumerate(drafts, start=1)]
-    templates = _templates(drafts, kinds, constructions, frames)
+    templates = _name_templates(drafts, kinds, constructions, frames)
     items, drafts_by_id = [], dict[str, Draft]()
     for draft, kind, construction, frame, template in zip(
         drafts, kinds, constructions, frames, templates, strict=True
     ):
         condition = draft.condition or ONE_CONDITION
         crossed = (frame, condition) if draft.condition else (frame,)
-        item_id = draft.item_id or "-".join((template, *map(_slug, crossed)))
+        item_id = draft.item_id or "-".join((template, *map(_make_slug, crossed)))
         if earlier := drafts_by_id.get(item_id):
             raise MaterialsError(
                 f'the id "{item_id}" occurs twice; first in {earlier.place}',
@@ -56,19 +56,19 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
                 construction=construction,
                 condition=condition,
                 template=template,
-                features=f"condition={_slug(condition)}",
-                frame=f"item={_slug(frame)}",
+                features=f"condition={_make_slug(condition)}",
+                frame=f"item={_make_slug(frame)}",
                 context=draft.context,
                 good=draft.good,
                 bad=draft.bad,
                 distractor=draft.distractor,
-                extra=_extra(draft),
+                extra=_list_extra_columns(draft),
             )
         )
     return items, list(_collect_notes(drafts, items))
 
 
-def _kind(draft: Draft) -> Kind:
+def _get_kind(draft: Draft) -> Kind:
     if draft.kind.lower() not in KINDS:
         raise MaterialsError(
             f'"{draft.kind}" is not a kind of item',
@@ -78,7 +78,7 @@ def _kind(draft: Draft) -> Kind:
     return KINDS[draft.kind.lower()]
 
 
-def _extra(draft: Draft) -> tuple[tuple[str, str], ...]:
+def _list_extra_columns(draft: Draft) -> tuple[tuple[str, str], ...]:
     extra_columns: dict[str, str] = {}
     for header, value in draft.extra.items():
         name = header
@@ -88,13 +88,13 @@ def _extra(draft: Draft) -> tuple[tuple[str, str], ...]:
     return tuple(extra_columns.items())
 
 
-def _construction(draft: Draft, kind: Kind, path: Path) -> str:
+def _name_construction(draft: Draft, kind: Kind, path: Path) -> str:
     if draft.construction:
         return draft.construction
     return path.stem if kind is Kind.TARGET else str(kind)
 
 
-def _templates(
+def _name_templates(
     drafts: Sequence[Draft],
     kinds: Sequence[Kind],
     constructions: Sequence[str],
@@ -127,16 +127,16 @@ def _templates(
     for draft, group in zip(drafts, groups, strict=True):
         key = (*group, "" if crossed[group] else draft.condition)
         if key not in names:
-            names[key] = _find_free_name(_template(*group, key[2]), set(names.values()))
+            names[key] = _find_free_name(_name_template(*group, key[2]), set(names.values()))
     return [
         names[*group, "" if crossed[group] else draft.condition]
         for draft, group in zip(drafts, groups, strict=True)
     ]
 
 
-def _template(construction: str, kind: Kind, condition: str) -> str:
+def _name_template(construction: str, kind: Kind, condition: str) -> str:
     name = construction if kind is Kind.TARGET or construction == kind else f"{construction}_{kind}"
-    return _slug(f"{name}_{condition}" if condition else name)
+    return _make_slug(f"{name}_{condition}" if condition else name)
 
 
 def _find_free_name(name: str, used: set[str]) -> str:
@@ -196,19 +196,19 @@ def _refuse_misspelt(
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
         of_items = [levels for levels in cells.values() if name in levels]
-        lacking = set(usual).difference(*of_items)
-        if name in usual or not lacking:
+        missing_columns = set(usual).difference(*of_items)
+        if name in usual or not missing_columns:
             continue
         raise MaterialsError(
             f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
-            f"and there in place of {' or '.join(sorted(lacking))}",
+            f"and there in place of {' or '.join(sorted(missing_columns))}",
             where=of_items[0][name].place,
             expected=f"every item in each of: {', '.join(usual)}",
-            remedy=suggest(name, sorted(lacking)) or "Correct the condition",
+            remedy=suggest(name, sorted(missing_columns)) or "Correct the condition",
         )
 
 
-def _slug(text: str) -> str:
+def _make_slug(text: str) -> str:
     """Return a name without spaces and punctuation, keeping the letters of every script."""
     letters_and_digits = "".join(
         c if unicodedata.category(c)[0] in "LMN" or c in "_.-" else "_" for c in text.strip()
@@ -218,7 +218,7 @@ def _slug(text: str) -> str:
 
 def _collect_notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[str]:
     if not any(draft.construction for draft in drafts):
-        yield f'No column names a construction: all targets are "{_first_target(items)}".'
+        yield f'No column names a construction: all targets are "{_find_first_target(items)}".'
     if not any(draft.item for draft in drafts):
         yield "No column numbers the items: each row is a separate item."
     if not any(draft.condition for draft in drafts):
@@ -227,7 +227,7 @@ def _collect_notes(drafts: Sequence[Draft], items: Sequence[Item]) -> Iterator[s
         yield f"Your own columns are kept with the items: {', '.join(extra)}."
 
 
-def _first_target(items: Sequence[Item]) -> str:
+def _find_first_target(items: Sequence[Item]) -> str:
     return next((i.construction for i in items if i.kind is Kind.TARGET), items[0].construction)
 
 
@@ -256,7 +256,7 @@ def broken_crossing(numbered: Sequence[tuple[str, Draft]]) -> MaterialsError | N
         for factors in combinations(columns, size):
             expected = _find_expected_levels(list(groups.values()), factors)
             if expected:
-                return _fault(items, factors, expected)
+                return _find_fault(items, factors, expected)
     return None
 
 
@@ -264,14 +264,14 @@ def _find_expected_levels(
     groups: Sequence[Sequence[Draft]], factors: Sequence[str]
 ) -> set[_Levels]:
     """Return the levels that most items have exactly once; empty if they do not cross."""
-    counted: Counter[tuple[_Levels, ...]] = Counter()
+    level_counts: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
         row_levels = [_read_levels(row, factors) for row in rows]
         if len(set(row_levels)) == len(row_levels) and all(map(all, row_levels)):
-            counted[tuple(sorted(row_levels))] += 1
-    if not counted:
+            level_counts[tuple(sorted(row_levels))] += 1
+    if not level_counts:
         return set()
-    [(levels, n)] = counted.most_common(1)
+    [(levels, n)] = level_counts.most_common(1)
     levels_by_factor = [
         dict.fromkeys(combination[place] for combination in levels) for place in range(len(factors))
     ]
@@ -281,7 +281,7 @@ def _find_expected_levels(
     return set(levels) if crossed and n >= _ENOUGH * len(groups) else set()
 
 
-def _fault(
+def _find_fault(
     items: Mapping[str, Sequence[Draft]], factors: Sequence[str], expected: set[_Levels]
 ) -> MaterialsError | None:
     known_levels = {name: dict.fromkeys(sorted({levels[place] for levels in expected}))

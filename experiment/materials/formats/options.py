@@ -39,7 +39,7 @@ def order_options(table: RawTable) -> RawTable:
         return table
     distractors = [_name_option(number) for number in range(1, len(options))]
     other_columns = [name for name in table.columns if name not in (*options.values(), answer)]
-    rows = tuple(_row(row, options, answer, distractors, other_columns) for row in table.rows)
+    rows = tuple(_make_row(row, options, answer, distractors, other_columns) for row in table.rows)
     note = f'The good option is the one that the column "{answer}" names.'
     return RawTable(table.path, (_GOOD, *distractors, *other_columns), rows, (*table.notes, note))
 
@@ -48,7 +48,7 @@ def _name_option(number: int) -> str:
     return _OTHERS[number - 1] if number <= len(_OTHERS) else f"distractor_{number - 1}"
 
 
-def _row(
+def _make_row(
     row: RawRow,
     options: Mapping[str, str],
     answer: str,

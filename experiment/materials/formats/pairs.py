@@ -72,7 +72,7 @@ def read_pairs(
     elif {"sentence", "version", "item"} <= headers.keys():
         drafts = list(_pair_rows(table, headers))
     else:
-        raise _no_pairs(table, headers)
+        raise _make_no_pairs_error(table, headers)
     _refuse_empty(table, drafts, ("good", "bad"))
     _refuse_missing(table, drafts)
     if not identical:
@@ -90,12 +90,12 @@ def holds_sentences_alone(table: RawTable, headers: Mapping[str, str]) -> bool:
         return False
     if not {"version", "item"} <= headers.keys():
         return True
-    shared = _told_apart_by(headers)
+    shared = _list_shared_columns(headers)
     cells = Counter(tuple(row.values[name] for name in shared) for row in table.rows)
     return max(cells.values(), default=0) == 1
 
 
-def _told_apart_by(headers: Mapping[str, str]) -> list[str]:
+def _list_shared_columns(headers: Mapping[str, str]) -> list[str]:
     """Return the headers of the columns that both sentences of a pair share."""
     names = ("item", "condition", "construction", "kind", "context")
     return [headers[name] for name in names if name in headers]
@@ -150,7 +150,7 @@ def _use_single_spaces(text: str) -> str:
 def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
-    shared = _told_apart_by(headers)
+    shared = _list_shared_columns(headers)
     for row in table.rows:
         version = row.values[headers["version"]].lower()
         if version not in GOOD_WORDS | BAD_WORDS:
@@ -227,7 +227,7 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:
-    same = next(
+    identical_pair = next(
         (
             draft
             for draft in drafts
@@ -235,10 +235,10 @@ def _refuse_identical(drafts: list[Draft]) -> None:
         ),
         None,
     )
-    if same:
+    if identical_pair:
         raise MaterialsError(
-            f'the good and the bad sentence are both "{same.good}"',
-            where=same.place,
+            f'the good and the bad sentence are both "{identical_pair.good}"',
+            where=identical_pair.place,
             expected="two sentences that differ",
         )
 
@@ -254,13 +254,13 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
     good, bad = ([_split_words(text) for text in texts] for texts in zip(
         *((draft.good, draft.bad) for draft in drafts), strict=True
     ))  # fmt: skip
-    apart = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
+    differing_words = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
     for rows in (1, -1):
         neighbours = [*bad[rows:], *bad[:rows]]
         shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
         nearer = sum(
             0 < shifted_count < paired_count
-            for shifted_count, paired_count in zip(shifted, apart, strict=True)
+            for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
         if nearer >= len(drafts) - 1:
             raise MaterialsError(
@@ -281,7 +281,7 @@ def _count_differing(first: Counter[str], second: Counter[str]) -> int:
     return ((first - second) + (second - first)).total()
 
 
-def _no_pairs(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
+def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
     missing = [name for name in ("good", "bad") if name not in headers]
     return MaterialsError(
         f"no column holds the {' or the '.join(missing)} sentence; "

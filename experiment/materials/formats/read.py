@@ -171,8 +171,8 @@ def _make_drafts_from_table(
         *divided,
         *kinds_read,
         *_note_unused_kinds(table, columns),
-        *_questions(table, columns),
-        *_beginnings(table, columns, drafts),
+        *_note_questions(table, columns),
+        *_note_beginnings(table, columns, drafts),
     ]
     practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
     items = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
@@ -202,7 +202,7 @@ def _note_unused_kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[
             )
 
 
-def _questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
+def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
     """Report an unread column that holds questions."""
     for name in () if QUESTION_COLUMNS[0] in table.columns else table.columns:
         cells = [text for row in table.rows if (text := row.values[name])]
@@ -215,7 +215,7 @@ def _questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
             )
 
 
-def _beginnings(
+def _note_beginnings(
     table: RawTable, columns: Mapping[str, str], drafts: Sequence[Draft]
 ) -> Iterable[str]:
     """Report an unread column of longer texts, which the options may go on from."""

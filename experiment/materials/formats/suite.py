@@ -64,11 +64,11 @@ class Formula:
     @property
     def regions(self) -> list[Region]:
         """The regions in the formula, each once."""
-        return list(dict.fromkeys(_regions(self.root)))
+        return list(dict.fromkeys(_list_regions(self.root)))
 
     def holds(self, surprisals: Surprisals) -> bool:
         """Return whether the formula is true for an item's surprisals, given in bits."""
-        return bool(_value(self.root, surprisals))
+        return bool(_evaluate_part(self.root, surprisals))
 
 
 def parse_formula(text: str, location: str) -> Formula:
@@ -101,7 +101,7 @@ class _Reader:
         self._advance()
 
     def whole(self) -> Part:
-        formula = self._level(0)
+        formula = self._parse_level(0)
         if self._match is not None:
             raise ValueError(f'nothing is allowed at "{self._unread_text}"')
         return formula
@@ -117,26 +117,26 @@ class _Reader:
         self._place = self._match.end() if self._match else len(self._text)
         self._next = (self._match["sign"] or "") if self._match else ""
 
-    def _level(self, level: int) -> Part:
+    def _parse_level(self, level: int) -> Part:
         if level == len(_LEVELS):
-            return self._atom()
-        operand = self._level(level + 1)
+            return self._parse_atom()
+        operand = self._parse_level(level + 1)
         n_signs = 0
         while self._next and self._next in _LEVELS[level]:
             sign, n_signs = self._next, n_signs + 1
             if level == 1 and n_signs > 1:
                 raise ValueError(f'two comparisons in a row at "{self._unread_text}"')
             self._advance()
-            operand = Operation(sign, operand, self._level(level + 1))
+            operand = Operation(sign, operand, self._parse_level(level + 1))
         return operand
 
-    def _atom(self) -> Part:
+    def _parse_atom(self) -> Part:
         match, opening = self._match, self._next
         if match is None:
             raise ValueError("it is incomplete")
         if opening in _CLOSING:
             self._advance()
-            inner = self._level(0)
+            inner = self._parse_level(0)
             if self._next != _CLOSING[opening]:
                 place = f'"{self._unread_text}"' if self._unread_text else "its end"
                 raise ValueError(f'"{_CLOSING[opening]}" is missing at {place}')
@@ -169,22 +169,22 @@ def _check(part: Part, *, truth: bool) -> None:
             _check(side, truth=part.sign in "&|")
 
 
-def _regions(part: Part) -> Iterator[Region]:
+def _list_regions(part: Part) -> Iterator[Region]:
     if isinstance(part, Region):
         yield part
     elif isinstance(part, Operation):
-        yield from _regions(part.left)
-        yield from _regions(part.right)
+        yield from _list_regions(part.left)
+        yield from _list_regions(part.right)
 
 
-def _value(part: Part, surprisals: Surprisals) -> float:
+def _evaluate_part(part: Part, surprisals: Surprisals) -> float:
     if isinstance(part, Region):
         if part.number is not None:
             return surprisals[part.condition, part.number]
         return sum(bits for (name, _), bits in surprisals.items() if name == part.condition)
     if not isinstance(part, Operation):
         return part
-    left, right = (_value(side, surprisals) for side in (part.left, part.right))
+    left, right = (_evaluate_part(side, surprisals) for side in (part.left, part.right))
     match part.sign:
         case "+":
             return left + right

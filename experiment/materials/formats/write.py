@@ -49,18 +49,18 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
             where=str(out),
             expected=f"a name ending in {suffix}",
         )
-    counted = _Counted(items)
+    counted_items = _Counted(items)
     data_file = out.with_suffix(".jsonl") if form == "lm_eval" else out
     with (
         atomic_write(data_file) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
-        file.writelines(lines(counted, out))
+        file.writelines(lines(counted_items, out))
     if form == "lm_eval":
         with atomic_write(out) as temporary:
             task = _TASK.format(name=out.stem, data=json.dumps(data_file.name))
             temporary.write_text(task, encoding="utf-8", newline="\n")
-    return counted.number
+    return counted_items.number
 
 
 class _Counted:
@@ -79,7 +79,7 @@ def _join_context(item: Item, text: str) -> str:
 
 def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
-        yield _line(
+        yield _to_json_line(
             {
                 "sentence_good": _join_context(item, item.good),
                 "sentence_bad": _join_context(item, item.alternative),
@@ -93,7 +93,7 @@ def _blimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
 
 def _multiblimp(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
-        yield _line(
+        yield _to_json_line(
             {
                 "sen": _join_context(item, item.good),
                 "wrong_sen": _join_context(item, item.alternative),
@@ -109,7 +109,7 @@ def _lm_eval(items: Iterable[Item], _out: Path) -> Iterator[str]:
     for item in items:
         texts = {"context": item.context, "good": item.good, "bad": item.alternative}
         row = {"item_id": item.item_id, "UID": item.construction, "condition": item.condition}
-        yield _line({**texts, **row, **dict(item.extra)})
+        yield _to_json_line({**texts, **row, **dict(item.extra)})
 
 
 def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
@@ -118,14 +118,14 @@ def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
         "region_meta": {str(n): name for n, name in enumerate(_REGIONS, start=1)},
         "predictions": [{"type": "formula", "formula": "(*;%good%) < (*;%bad%)"}],
         "items": [
-            {"item_number": number, "conditions": _conditions(item)}
+            {"item_number": number, "conditions": _divide_into_conditions(item)}
             for number, item in enumerate(items, start=1)
         ],
     }
     yield json.dumps(suite, ensure_ascii=False, indent=1) + "\n"
 
 
-def _conditions(item: Item) -> list[dict[str, object]]:
+def _divide_into_conditions(item: Item) -> list[dict[str, object]]:
     """Return both versions in three regions: the shared beginning, the difference, the rest."""
     good, bad = (_join_context(item, text).split() for text in (item.good, item.alternative))
     n_before = _count_shared(good, bad)
@@ -152,7 +152,7 @@ def _cut(words: list[str], n_before: int, n_after: int) -> tuple[list[str], list
     return words[:n_before], words[n_before:end], words[end:]
 
 
-def _line(values: Mapping[str, object]) -> str:
+def _to_json_line(values: Mapping[str, object]) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 

@@ -51,12 +51,14 @@ class NonceWords:
                 continue
             for form in sorted(forms):
                 share = paradigms.other_pos_share(form, entry.upos)
-                enough = forms[form] >= _LEAST_USES and share <= conventions.other_pos_share
-                if enough and form in vocabulary:
+                is_frequent_enough = (
+                    forms[form] >= _LEAST_USES and share <= conventions.other_pos_share
+                )
+                if is_frequent_enough and form in vocabulary:
                     self._words.setdefault((entry, describe_first_letter(form)), []).append(form)
-        self._pairs = self._all_pairs(paradigms)
+        self._pairs = self._collect_pairs(paradigms)
 
-    def _all_pairs(self, paradigms: Paradigms) -> dict[Place, list[Pair]]:
+    def _collect_pairs(self, paradigms: Paradigms) -> dict[Place, list[Pair]]:
         """Return pairs of qualifying forms that begin alike: (form, other, lemma)."""
         usable = {(entry, form) for (entry, _), forms in self._words.items() for form in forms}
         pairs: dict[Place, list[Pair]] = {}
@@ -74,7 +76,7 @@ class NonceWords:
     def word(self, token: Token, rng: random.Random) -> str:
         """Return a replacement for a word, or the word itself if no other word qualifies."""
         words = self._words.get(self._place(token), [])
-        candidates = self._others(words, token.form)
+        candidates = self._list_other_words(words, token.form)
         return rng.choice(candidates) if candidates else token.form
 
     def pair(self, token: Token, bad: str, rng: random.Random) -> Pair:
@@ -93,7 +95,7 @@ class NonceWords:
             entry = entry._replace(attached="")
         return entry, describe_first_letter(token.form)
 
-    def _others(self, words: list[str], form: str) -> list[str]:
+    def _list_other_words(self, words: list[str], form: str) -> list[str]:
         if not self._conventions.replaced_by_another:
             return words
         return [word for word in words if word != form]
@@ -186,15 +188,19 @@ def original_fillers(
     for sentence in drawn:
         if len(fillers) == number:
             break
-        if choices := list(_choices(sentence, paradigms, vocabulary, conventions)):
-            target, bad = _choice(choices, sentence.tokens, counts[CONTROL] <= counts[FILLER], rng)
+        if choices := list(_list_cut_positions(sentence, paradigms, vocabulary, conventions)):
+            target, bad = _choose_cut_position(
+                choices, sentence.tokens, counts[CONTROL] <= counts[FILLER], rng
+            )
             label = CONTROL if _is_clear(sentence.tokens, target) else FILLER
-            fillers.append(Original(_filler(label, counts[label], sentence, target, bad), sentence))
+            fillers.append(
+                Original(_make_filler(label, counts[label], sentence, target, bad), sentence)
+            )
             counts[label] += 1
     return fillers
 
 
-def _choices(
+def _list_cut_positions(
     sentence: Sentence,
     paradigms: Paradigms,
     vocabulary: Container[str],
@@ -211,7 +217,7 @@ def _choices(
             yield index, bad
 
 
-def _choice(
+def _choose_cut_position(
     choices: Sequence[tuple[int, str]],
     tokens: Sequence[Token],
     want_clear: bool,
@@ -229,7 +235,9 @@ def _is_clear(tokens: Sequence[Token], target: int) -> bool:
     )
 
 
-def _filler(label: str, number: int, sentence: Sentence, target: int, bad: str) -> AgreementTest:
+def _make_filler(
+    label: str, number: int, sentence: Sentence, target: int, bad: str
+) -> AgreementTest:
     token = sentence.tokens[target]
     return AgreementTest(
         construction=label,

@@ -64,7 +64,7 @@ def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
     for path in paths:
         try:
             with _open_treebank(path) as file:
-                yield from _sentences(file, path)
+                yield from _read_sentences(file, path)
         except (OSError, UnicodeDecodeError, EOFError) as error:
             raise MaterialsError(
                 f"the treebank cannot be read ({why_unread(error)})",
@@ -79,30 +79,30 @@ def _open_treebank(path: Path) -> TextIO:
     return path.open(encoding="utf-8", newline="\n")
 
 
-def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
+def _read_sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
     rows: list[_Row] = []
     number, has_sentence = 1, False
     for number, line in enumerate(file, start=1):
         line = line.rstrip("\r\n")
         if line and line[0] != "#":
-            rows.append((number, _columns(line, f"{path}:{number}")))
+            rows.append((number, _split_columns(line, f"{path}:{number}")))
         elif not line and rows:
-            yield _sentence(rows, path)
+            yield _make_sentence(rows, path)
             rows, has_sentence = [], True
     if rows:
-        yield _sentence(rows, path)
+        yield _make_sentence(rows, path)
     elif not has_sentence:
-        raise _not_conllu("the treebank has no sentences", f"{path}:{number}")
+        raise _make_format_error("the treebank has no sentences", f"{path}:{number}")
 
 
-def _columns(line: str, location: str) -> list[str]:
+def _split_columns(line: str, location: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != _COLUMNS:
-        raise _not_conllu(f"the word's line has {len(columns)} columns", location)
+        raise _make_format_error(f"the word's line has {len(columns)} columns", location)
     return columns
 
 
-def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
+def _make_sentence(rows: Sequence[_Row], path: Path) -> Sentence:
     words: list[Token] = []
     ranges: list[_Range] = []
     for number, columns in rows:
@@ -116,7 +116,7 @@ def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
                     raise ValueError(f"the word {id_} follows word {len(words)}")
                 words.append(Token(form, lemma, upos, xpos, feats, int(head) - 1, deprel))
         except ValueError as error:
-            raise _not_conllu(str(error), f"{path}:{number}") from error
+            raise _make_format_error(str(error), f"{path}:{number}") from error
     location = f"{path}:{rows[0][0]}"
     _check_heads(words, ranges, location)
     return Sentence(_merge_words(words, ranges) if ranges else tuple(words), location)
@@ -125,10 +125,10 @@ def _sentence(rows: Sequence[_Row], path: Path) -> Sentence:
 def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str) -> None:
     for word in words:
         if not ROOT <= word.head < len(words):
-            raise _not_conllu(f'"{word.form}" has the head {word.head + 1}', location)
+            raise _make_format_error(f'"{word.form}" has the head {word.head + 1}', location)
     ends = [-1, *(index for span in ranges for index in (span.first, span.last))]
     if ends != sorted(ends) or ends[-1] >= len(words):
-        raise _not_conllu("the ranges of multiword tokens overlap or name no word", location)
+        raise _make_format_error("the ranges of multiword tokens overlap or name no word", location)
 
 
 def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
@@ -144,15 +144,15 @@ def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Toke
     for index in places:
         word, head = words[index], words[index].head
         if (merging := spans.get(index)) is not None:
-            head = _outside(words, merging)
-            following = words[merging.first + 1 : merging.last + 1]
-            attached = " ".join(part.form.lower() for part in following)
+            head = _find_outside_head(words, merging)
+            following_words = words[merging.first + 1 : merging.last + 1]
+            attached = " ".join(part.form.lower() for part in following_words)
             word = word._replace(form=merging.form, attached=attached)
         merged.append(word._replace(head=ROOT if head == ROOT else places[owner[head]]))
     return tuple(merged)
 
 
-def _outside(words: Sequence[Token], span: _Range) -> int:
+def _find_outside_head(words: Sequence[Token], span: _Range) -> int:
     """Return the head of a range's first part, following heads until they leave the range."""
     head = words[span.first].head
     for _ in range(span.first, span.last + 1):
@@ -162,7 +162,7 @@ def _outside(words: Sequence[Token], span: _Range) -> int:
     return head if not span.first <= head <= span.last else ROOT
 
 
-def _not_conllu(problem: str, location: str) -> MaterialsError:
+def _make_format_error(problem: str, location: str) -> MaterialsError:
     return MaterialsError(
         f"not CoNLL-U: {problem}",
         where=location,
@@ -222,7 +222,7 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
     treebanks that mark its subject's) is removed too.
     """
     tokens = tuple(
-        token._replace(feats=_feats(token.feats, token.xpos, token.form.lower()))
+        token._replace(feats=_correct_features(token.feats, token.xpos, token.form.lower()))
         if token.upos in _VERBS
         else token
         for token in sentence.tokens
@@ -231,7 +231,7 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
 
 
 @cache
-def _feats(feats: str, xpos: str, form: str) -> str:
+def _correct_features(feats: str, xpos: str, form: str) -> str:
     remaining = without(feats, "Number", "Person")
     if xpos == "VBZ" or (xpos in ("VBP", "VBD") and form in _SINGULAR_FORMS):
         return set_number_feature(remaining, SINGULAR)

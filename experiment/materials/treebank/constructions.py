@@ -111,7 +111,7 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
     for sentence in sentences:
         counts["sentences"] += 1
         counts["words"] += len(sentence.tokens)
-        for pattern, instance in _instances(sentence, conventions, counts):
+        for pattern, instance in _find_instances(sentence, conventions, counts):
             candidate = candidates.setdefault(pattern, Candidate())
             numbers = _list_numbers(instance)
             candidate.numbers[numbers] += 1
@@ -163,14 +163,14 @@ def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
     return 2 * agreeing > sum(numbers.values())
 
 
-def _instances(
+def _find_instances(
     sentence: Sentence, conventions: Conventions, counts: Counter[str]
 ) -> Iterator[tuple[Pattern, Instance]]:
     tokens = sentence.tokens
-    marked = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
+    has_number = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
     for child, token in enumerate(tokens):
         head = token.head
-        if head == ROOT or not (marked[child] and marked[head]):
+        if head == ROOT or not (has_number[child] and has_number[head]):
             continue
         counts["dependencies between words marked for number"] += 1
         cue, target = min(child, head), max(child, head)

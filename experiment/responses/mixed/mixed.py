@@ -138,7 +138,7 @@ class Mixed(ResponseType):
         """Return a task's trial in the form in which it is stored."""
         return replace(arrangement, options=(task, *arrangement.options))
 
-    def _named(self, options: str | None) -> tuple[ResponseType, str | None]:
+    def _split_task_name(self, options: str | None) -> tuple[ResponseType, str | None]:
         task, _, task_options = (options or "").partition(" ")
         return self.tasks[task].type, task_options or None
 
@@ -172,29 +172,29 @@ class Mixed(ResponseType):
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the texts of a trial, and its task."""
-        return self._of_task(item, self.of_item(item).show(item, good_side, render))
+        return self._add_task(item, self.of_item(item).show(item, good_side, render))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the texts of a stored trial, and its task."""
         task, *task_options = options
         type_ = self.tasks[task].type
         if task_options:
-            return self._of_task(item, type_.show_options(item, task_options, render))
+            return self._add_task(item, type_.show_options(item, task_options, render))
         # A pair stores no options; the caller sets the side that counts.
         return self.show(item, Side.FIRST, render)
 
     def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
         """Return the texts of a stored trial, and its task."""
         task, part = self.part_of(arrangement)
-        return self._of_task(item, self.tasks[task].type.show_arranged(item, part, render))
+        return self._add_task(item, self.tasks[task].type.show_arranged(item, part, render))
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have."""
         return tuple(
-            self._of_task(item, screen) for screen in self.of_item(item).screens(item, render)
+            self._add_task(item, screen) for screen in self.of_item(item).screens(item, render)
         )
 
-    def _of_task(self, item: Item, screen: Shown) -> Shown:
+    def _add_task(self, item: Item, screen: Shown) -> Shown:
         return replace(screen, besides={**screen.besides, "task": self.task_of(item)})
 
     def versions(self, item: Item) -> tuple[str, ...]:
@@ -225,17 +225,17 @@ class Mixed(ResponseType):
 
     def n_offered(self, options: str | None) -> int:
         """Return how many answers a trial's task offers."""
-        type_, task_options = self._named(options)
+        type_, task_options = self._split_task_name(options)
         return type_.n_offered(task_options)
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether an answer is valid for the trial's task."""
-        type_, task_options = self._named(options)
+        type_, task_options = self._split_task_name(options)
         return type_.accepts(answer, task_options)
 
     def of_options(self, options: str | None) -> ResponseType:
         """Return the response type of a stored trial's task."""
-        return self._named(options)[0]
+        return self._split_task_name(options)[0]
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the evaluation of an answer by the trial's task."""

@@ -96,7 +96,7 @@ def regions_of(
     if number := _NUMBER.fullmatch(value):
         place = int(number[1]) - 1
         if not 0 <= place < len(sentence_words):
-            raise _no_region(
+            raise _make_no_region_error(
                 item, column, f"region {value}, and the sentence has {len(sentence_words)}"
             )
         return Regions(texts, (n_context + place, n_context + place))
@@ -124,11 +124,11 @@ def _find_words(
     if len(matches) != 1:
         times = f"{len(matches)} times" if matches else "not"
         sentence = " ".join(word for parts in regions for word in parts)
-        raise _no_region(item, column, f'"{text}", which occurs {times} in "{sentence}"')
+        raise _make_no_region_error(item, column, f'"{text}", which occurs {times} in "{sentence}"')
     return matches[0]
 
 
-def _no_region(item: Item, column: str, problem: str) -> StudyError:
+def _make_no_region_error(item: Item, column: str, problem: str) -> StudyError:
     return flaw(
         item,
         f'the column "{column}" names the critical region {problem}',
@@ -188,7 +188,8 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         (first, second, problem)
         for reads in frames.values()
         for first, second in combinations(reads, 2)
-        if first.cell != second.cell and (problem := _difference(first.regions, second.regions))
+        if first.cell != second.cell
+        and (problem := _find_difference(first.regions, second.regions))
     ]
     is_crossed = any(len({read.cell for read in reads}) > 1 for reads in frames.values())
     if not is_crossed:
@@ -205,11 +206,11 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
     first, second, problem = faults[0]
     n_frames = len({(read.item.template, read.item.frame) for _, read, _ in faults})
     count_note = f" (and {n_frames - 1} more items)" if n_frames > 1 else ""
-    same = "" if not is_crossed else " of the same frame"
+    frame_note = "" if not is_crossed else " of the same frame"
     if problem == "number":
         detail = (
             f"its {second.version} version has {len(second.regions.texts)} regions, and "
-            f'"{first.item.item_id}"{same} has {len(first.regions.texts)}'
+            f'"{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
         )
     else:
         detail = (
@@ -233,7 +234,7 @@ def _list_words(read: Read) -> str:
     return " ".join(read.regions.texts[read.regions.critical[0] :])
 
 
-def _difference(first: Regions, second: Regions) -> str:
+def _find_difference(first: Regions, second: Regions) -> str:
     """Return ``number`` or ``texts`` if the regions do not correspond; empty if they do."""
     if first.critical and second.critical:
         return "" if _critical_regions_correspond(first, second) else "texts"
@@ -256,16 +257,16 @@ def _critical_regions_correspond(first: Regions, second: Regions) -> bool:
     span = max(len(first.texts), len(second.texts))
     best = max(
         max(
-            _n_same(first.texts[last:], second.texts, other_last + shift),
-            _n_same(second.texts[other_last:], first.texts, last + shift),
+            _count_same_words(first.texts[last:], second.texts, other_last + shift),
+            _count_same_words(second.texts[other_last:], first.texts, last + shift),
         )
         for shift in range(-span, span + 1)
         if shift
     )
-    return best <= _n_same(first.texts[last:], second.texts, other_last) or 2 * best <= n
+    return best <= _count_same_words(first.texts[last:], second.texts, other_last) or 2 * best <= n
 
 
-def _n_same(words: Sequence[str], other_words: Sequence[str], begin: int) -> int:
+def _count_same_words(words: Sequence[str], other_words: Sequence[str], begin: int) -> int:
     """Return how many words are the same in another sentence, from one of its places on."""
     return sum(
         0 <= begin + step < len(other_words) and word == other_words[begin + step]

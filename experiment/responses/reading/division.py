@@ -64,7 +64,7 @@ def divide_into_steps(
     Raises:
         StudyError: The regions do not match the sentence, or the sentence has fewer than two steps.
     """
-    text, marked = sentence_of(item, version, context), sentence_with_bars(item, version)
+    text, barred_sentence = sentence_of(item, version, context), sentence_with_bars(item, version)
     if BAR in text:
         raise flaw(
             item,
@@ -74,13 +74,17 @@ def divide_into_steps(
         )
     if unit == "sentence":
         return (Step(text, 1),)
-    regions = [" ".join(part.split()) for part in marked.split(BAR)] if marked else []
-    if context == "whole" and _letters("".join(regions)) == _letters(item.context + text):
+    regions = (
+        [" ".join(part.split()) for part in barred_sentence.split(BAR)] if barred_sentence else []
+    )
+    if context == "whole" and _remove_spaces("".join(regions)) == _remove_spaces(
+        item.context + text
+    ):
         regions = regions[_n_context_regions(item, regions) :]
-    if regions and (not all(regions) or _letters("".join(regions)) != _letters(text)):
+    if regions and (not all(regions) or _remove_spaces("".join(regions)) != _remove_spaces(text)):
         raise flaw(
             item,
-            f"the regions are not the sentence: {_shorten_text(marked)} against "
+            f"the regions are not the sentence: {_shorten_text(barred_sentence)} against "
             f"{_shorten_text(text)}",
             "the same words in the same order, and no empty region",
         )
@@ -112,10 +116,10 @@ def context_regions(item: Item, steps: Sequence[Step]) -> int:
 
 
 def _n_context_regions(item: Item, regions: Sequence[str]) -> int:
-    n_context_letters, letters = len(_letters(item.context)), 0
+    n_context_letters, letters = len(_remove_spaces(item.context)), 0
     number = 0
     while letters < n_context_letters and number < len(regions):
-        letters += len(_letters(regions[number]))
+        letters += len(_remove_spaces(regions[number]))
         number += 1
     if letters != n_context_letters:
         raise flaw(
@@ -150,9 +154,9 @@ def split_rendered_text(item: Item, steps: Sequence[Step], rendered: str) -> tup
         StudyError: The rendering makes any other change.
     """
     places = [place for place, letter in enumerate(rendered) if not letter.isspace()]
-    sizes = [len(_letters(step.text)) for step in steps]
-    letters = _letters(" ".join(step.text for step in steps))
-    if _letters(rendered)[: len(letters)].casefold() != letters.casefold():
+    sizes = [len(_remove_spaces(step.text)) for step in steps]
+    letters = _remove_spaces(" ".join(step.text for step in steps))
+    if _remove_spaces(rendered)[: len(letters)].casefold() != letters.casefold():
         raise flaw(
             item,
             f"the rendering makes other words of the sentence: {_shorten_text(rendered)}",
@@ -172,7 +176,7 @@ def flaw(item: Item, problem: str, expected: str, remedy: str = "") -> StudyErro
     return StudyError(f'the item "{item.item_id}": {problem}', expected=expected, remedy=remedy)
 
 
-def _letters(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return "".join(text.split())
 
 

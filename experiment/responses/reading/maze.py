@@ -116,7 +116,7 @@ class Maze(Questioned, Read):
         if len(distractors) != len(words):
             raise flaw(
                 item,
-                _how_many(words, distractors, sentence_of(item, version, self.context)),
+                _describe_counts(words, distractors, sentence_of(item, version, self.context)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
@@ -230,8 +230,8 @@ class Maze(Questioned, Read):
             times.append(self.word_ms(step.text, rng, 2))
             wrong.append(int(chosen is not Side.FIRST))
             ended = bool(wrong[-1]) and self.on_error == "end"
-            again = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)
-            done.append(None if ended else times[-1] + wrong[-1] * again)
+            second_attempt_ms = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)
+            done.append(None if ended else times[-1] + wrong[-1] * second_attempt_ms)
             if ended:
                 break
             onsets.append(round(onsets[-1] + (done[-1] or 0.0), 1))
@@ -305,7 +305,7 @@ def draw_sides(n: int, rng: random.Random) -> str:
     return drawn
 
 
-def _how_many(words: Sequence[str], distractors: Sequence[str], text: str) -> str:
+def _describe_counts(words: Sequence[str], distractors: Sequence[str], text: str) -> str:
     if not distractors:
         return f'no word of "{text}" has a distractor'
     if len(distractors) < len(words):

@@ -35,7 +35,7 @@ DECISIONS = {name: pd.DataFrame({"tie": tie}) for name, tie in
 def test_a_comparison_with_models_is_answered_for_each_that_chooses(second, expected):
     compared = JudgeDifference("people", second) if second else object()
     inputs = SimpleNamespace(data=SimpleNamespace(decisions=DECISIONS))
-    assert comparisons._judges(inputs, SimpleNamespace(compared=compared)) == expected
+    assert comparisons._list_judges(inputs, SimpleNamespace(compared=compared)) == expected
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_an_interval_over_drawn_frames_is_their_middle_95_per_cent():
 
 @pytest.mark.parametrize(("resamples", "splits"), [(100, 100), (1000, 1000), (5000, 1000)])
 def test_participants_are_split_a_thousand_times_at_most(resamples, splits):
-    assert ratings._splits(SimpleNamespace(resamples=resamples)) == splits
+    assert ratings._count_splits(SimpleNamespace(resamples=resamples)) == splits
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,10 @@ def test_participants_are_split_a_thousand_times_at_most(resamples, splits):
     ],
 )
 def test_a_factors_name_is_said_unless_it_is_the_condition_or_the_version(factor, sides):
-    assert comparison_words._sides(LevelDifference(factor, "short", ("long", "longer"))) == sides
+    assert (
+        comparison_words._describe_sides(LevelDifference(factor, "short", ("long", "longer")))
+        == sides
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,9 +178,9 @@ def test_a_tie_by_a_metric_is_neither_right_nor_the_decision_that_the_sum_makes(
     )
     tokens = SimpleNamespace(rows=pd.DataFrame({"item_id": ["1", "1", "2", "2", "3", "3"]}))
     people = pd.Series({"1": 0.9, "2": 0.5, "3": 0.1})
-    of_sum, of_mean = metrics_table._by_metric(tokens, None, ["sum", "mean"], people).to_dict(
-        "records"
-    )
+    of_sum, of_mean = metrics_table._compute_each_metric(
+        tokens, None, ["sum", "mean"], people
+    ).to_dict("records")
     assert (of_sum["accuracy"], of_sum["same"]) == (pytest.approx(2 / 3), 1)
     # The mean ties on the second item, which the sum has right; both have the third one wrong.
     assert (of_mean["accuracy"], of_mean["same"]) == pytest.approx((1 / 3, 2 / 3))

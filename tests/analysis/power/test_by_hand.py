@@ -112,7 +112,9 @@ def test_the_intervals_of_a_simulated_study_are_those_of_its_judgments():
     # Of the study as a whole the truth is that of its trials: ten of .9 and five of .7.
     truth = {"x": 0.9, "y": 0.7, power.OVERALL: (10 * 0.9 + 5 * 0.7) / 15}
     for difference in (0.0, 0.03, 0.1, -0.2):
-        found = power._intervals(rows, design, accuracy, difference).set_index("construction")
+        found = power._compute_intervals(rows, design, accuracy, difference).set_index(
+            "construction"
+        )
         assert found.index.tolist() == list(truth)
         for name, own in (("x", item < 10), ("y", item >= 10), (power.OVERALL, item >= 0)):
             part = rows[own]

@@ -305,7 +305,7 @@ def _answers_early() -> Iterator[None]:
 @contextmanager
 def _packed_wrongly() -> Iterator[None]:
     with (
-        patch.object(CheckedPacking, "_differs", lambda *_: ""),
+        patch.object(CheckedPacking, "_describe_difference", lambda *_: ""),
         patch(
             "lm.scoring.tree_packing.ancestors", lambda parents: np.eye(len(parents), dtype=bool)
         ),
@@ -366,12 +366,12 @@ def _step_off() -> AbstractContextManager[Any]:
 
 
 def _words_off(name: str) -> AbstractContextManager[Any]:
-    right = rnn.RecurrentScorer._numbers
+    right = rnn.RecurrentScorer._number_tokens
 
     def wrong(self: Any, tokens: Sequence[str]) -> list[int]:
         return right(self, ["</s>" if token == name else token for token in tokens])
 
-    return patch.object(rnn.RecurrentScorer, "_numbers", wrong)
+    return patch.object(rnn.RecurrentScorer, "_number_tokens", wrong)
 
 
 def _ngram(change: Callable[[Any], Any]) -> AbstractContextManager[Any]:

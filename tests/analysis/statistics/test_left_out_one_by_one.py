@@ -221,9 +221,11 @@ def test_the_interval_of_kappa_among_people(frame):
     assert row["kappa"] == pytest.approx(value)
     assert row["n_pairs"] - row["n_undefined"] == np.isfinite(whole).sum()
     assert row[["low", "high"]].tolist() == pytest.approx(expected, rel=1e-6)
-    right, judged = consistency._matrices(frame)
+    right, judged = consistency._make_matrices(frame)
     pairs = consistency._people_pairs(right, judged)
-    parts = consistency._changes_among_people(right, judged, pairs, consistency._units(frame))
+    parts = consistency._changes_among_people(
+        right, judged, pairs, consistency._number_frames(frame)
+    )
     for own, wanted in zip(parts, changes, strict=True):
         assert np.sort(own) == pytest.approx(np.sort(wanted))
 
@@ -248,7 +250,7 @@ def test_the_interval_of_kappa_with_a_model(frame, monkeypatch):
         [max(value - half, -1), min(value + half, 1)]
     )
     parts = consistency._changes_with_model(
-        *consistency._matrices(frame), right.astype(float), consistency._units(frame)
+        *consistency._make_matrices(frame), right.astype(float), consistency._number_frames(frame)
     )
     for own, wanted in zip(parts, changes, strict=True):
         assert np.sort(own) == pytest.approx(np.sort(wanted))

@@ -95,7 +95,7 @@ def test_the_covariance_is_the_inverse_of_second_derivatives_of_what_is_free():
         def negative(self, at):
             return 0.0, second @ at
 
-    found = crossed._covariance(Quadratic(), np.ones(3), np.array([0, 1]))
+    found = crossed._compute_covariance(Quadratic(), np.ones(3), np.array([0, 1]))
     assert found.ravel() == pytest.approx([2 / 7, -1 / 7, 0, -1 / 7, 4 / 7, 0, 0, 0, 0])
 
 
@@ -103,7 +103,7 @@ def test_coefficients_random_effects_and_singular_loadings_by_hand():
     _, terms = design(1)
     layout = Parameters(1, 1, terms)
     best = np.array([-0.4, 0.9, 0.5, 0.3, 0.4, 0.2])
-    table = crossed._coefficients(["x"], layout, best, np.diag([0.04, 0.09, 1, 1, 1, 1]))
+    table = crossed._tabulate_coefficients(["x"], layout, best, np.diag([0.04, 0.09, 1, 1, 1, 1]))
     assert table["term"].tolist() == ["Intercept", "x"]
     assert table["estimate"].tolist() == pytest.approx([0.4, 0.9])
     assert table["std_error"].tolist() == pytest.approx([0.2, 0.3])

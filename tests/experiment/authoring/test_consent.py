@@ -141,7 +141,7 @@ def test_show_lists_each_element_beside_its_passage(written: Written) -> None:
 
 
 def test_a_text_of_very_many_sentences_takes_no_more_memory_than_its_excerpts() -> None:
-    passages = consent._passages("We store. " * 20_000)
+    passages = consent._split_into_passages("We store. " * 20_000)
     assert len(passages) == 20_000
     assert max(len(excerpt) for _, excerpt in passages) <= len(" ...") + consent._LONGEST_EXCERPT
     assert passages[0][1] == ("We store. " * 8).strip() + " ..."

@@ -5,13 +5,13 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from experiment.design.counterbalancing import _line
+from experiment.design.counterbalancing import _draw_contiguous_order
 from tests.experiment.design.ordering.every_draw import exact
 
 
 @pytest.mark.parametrize("constructions", ["aab", "abab", "aabc"])
 def test_each_line_of_whole_constructions_is_equally_likely(constructions: str):
-    found = exact(lambda rng: tuple(_line(constructions, rng)))
+    found = exact(lambda rng: tuple(_draw_contiguous_order(constructions, rng)))
     whole = {
         each
         for each in permutations(range(len(constructions)))
@@ -22,7 +22,7 @@ def test_each_line_of_whole_constructions_is_equally_likely(constructions: str):
 
 
 def test_a_construction_s_conditions_stand_together_and_the_groups_in_any_order():
-    found = exact(lambda rng: tuple(_line("aaab", rng, "yxyx")))
+    found = exact(lambda rng: tuple(_draw_contiguous_order("aaab", rng, "yxyx")))
     assert found == dict.fromkeys(
         [(1, 0, 2, 3), (1, 2, 0, 3), (3, 1, 0, 2), (3, 1, 2, 0)], Fraction(1, 4)
     )

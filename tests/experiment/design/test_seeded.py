@@ -99,7 +99,7 @@ def test_what_the_sum_of_squared_counts_grows_by(met: str, coming: str, grows: i
     orderer = FrameOrderer(1)
     if met:
         orderer.order([of(met)], 1, random.Random(1))
-    assert orderer._repetitions(of(coming), 1) == grows
+    assert orderer._count_repetitions(of(coming), 1) == grows
 
 
 def test_of_two_versions_the_good_one_is_shown_in_half_of_the_trials():

@@ -125,7 +125,7 @@ SIGNED = {"algorithm": "HMAC-SHA1", "secret": "key", "signed": "{url}"}
         ({"signatures": {"mark": {"algorithm": "SHA1", "signed": "{who}"}}}, "a hash has no key"),
         ({"signatures": {"mark": {**SIGNED, "signed": "{whom}"}}}, r"instead of \{whom\}"),
         ({"signatures": {"mark": {**SIGNED, "signed": ""}}}, "the text that is signed"),
-        ({"signatures": {"who": SIGNED}}, "two things"),
+        ({"signatures": {"who": SIGNED}}, "two meanings"),
         (
             {"signatures": {"mark": SIGNED}, "address": "{site}/back?m={mark}&code={code}"},
             "as the last argument",

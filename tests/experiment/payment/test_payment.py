@@ -28,7 +28,9 @@ PEOPLE = [
 
 
 def amounts(**payment: object) -> dict[str, int]:
-    return {due.payee: due.amount_minor for due in bonuses_by_rule(Payment(**payment), PEOPLE)}
+    return {
+        due.payee: due.amount_minor for due in bonuses_by_rule(Payment(**payment), PEOPLE, "r1")
+    }
 
 
 def test_the_rules_give_what_they_say():
@@ -40,8 +42,8 @@ def test_the_rules_give_what_they_say():
 
 def test_who_is_kept_must_be_decided_before_those_kept_get_a_bonus():
     undecided = [BonusCandidate("dan", kept=None, correct_catch_trials=3)]
-    with pytest.raises(PaymentError, match=r"dan is kept.*parallax exclude"):
-        bonuses_by_rule(Payment(bonus="kept", bonus_amount="0.05"), undecided)
+    with pytest.raises(PaymentError, match=r"dan is kept.*parallax exclude r1"):
+        bonuses_by_rule(Payment(bonus="kept", bonus_amount="0.05"), undecided, "r1")
 
 
 def test_what_is_owed_is_told_once_the_rule_can_be_applied():
@@ -54,7 +56,7 @@ def test_what_is_owed_is_told_once_the_rule_can_be_applied():
     ]  # fmt: skip
     assert [bonus_owed_minor(rule, PEOPLE[1]) for rule in (kept, correct, everyone)] == [0, 14, 30]
     with pytest.raises(PaymentError, match="depends on correct answers, and the run is blind"):
-        bonuses_by_rule(correct, [undecided])
+        bonuses_by_rule(correct, [undecided], "r1")
 
 
 @pytest.mark.parametrize(
@@ -63,10 +65,10 @@ def test_what_is_owed_is_told_once_the_rule_can_be_applied():
 def test_a_reason_is_as_long_as_the_platform_takes_and_no_longer(bonus_file, length, fits):
     path = bonus_file(f"participant,amount,reason\nann,0.01,{'x' * length}\n")
     if fits:
-        assert [each.amount_minor for each in read_bonus_file(path, ["ann"], "USD")] == [1]
+        assert [each.amount_minor for each in read_bonus_file(path, ["ann"], "USD", "r1")] == [1]
     else:
         with pytest.raises(PaymentError, match="the reason is empty or longer than"):
-            read_bonus_file(path, ["ann"], "USD")
+            read_bonus_file(path, ["ann"], "USD", "r1")
 
 
 @pytest.mark.parametrize("payment", [{"bonus": "kept"}, {"bonus_amount": "0.05"}])
@@ -100,7 +102,7 @@ def bonus_file(tmp_path):
 
 def test_a_file_lists_bonuses(bonus_file):
     path = bonus_file("\ufeffreason,participant,amount\nFast,ann,0.50\nKind,ann,0.25\n")
-    dues = read_bonus_file(path, ["ann"], "USD")
+    dues = read_bonus_file(path, ["ann"], "USD", "r1")
     assert [(due.payee, due.amount_minor, due.reason) for due in dues] == [
         ("ann", 50, "Fast"),
         ("ann", 25, "Kind"),
@@ -127,15 +129,17 @@ def test_a_file_lists_bonuses(bonus_file):
 def test_a_wrong_row_is_told_by_its_line(bonus_file, rows, said):
     path = bonus_file(f"participant,amount,reason\n{rows}\n")
     with pytest.raises(PaymentError, match=said):
-        read_bonus_file(path, ["ann"], "USD")
+        read_bonus_file(path, ["ann"], "USD", "r1")
 
 
 def test_what_a_spreadsheet_leaves_around_the_rows_is_passed_over(bonus_file):
     path = bonus_file("participant, amount , reason,,\n,,,,\n\nann, 0.50, Fast,,\n,,\n")
-    [due] = read_bonus_file(path, ["ann"], "USD")
+    [due] = read_bonus_file(path, ["ann"], "USD", "r1")
     assert (due.payee, due.amount_minor, due.reason) == ("ann", 50, "Fast")
     with pytest.raises(PaymentError, match='line 4: "bea" finished nothing'):
-        read_bonus_file(bonus_file("participant,amount,reason\n\n,,\nbea,1,Kind\n"), ["ann"], "USD")
+        read_bonus_file(
+            bonus_file("participant,amount,reason\n\n,,\nbea,1,Kind\n"), ["ann"], "USD", "r1"
+        )
 
 
 @pytest.mark.parametrize(
@@ -147,7 +151,7 @@ def test_other_columns_are_refused_and_how_to_save_the_file_is_said(bonus_file, 
     with pytest.raises(
         PaymentError, match=r"the columns of the file are .* each once\. In a spreadsheet, save"
     ):
-        read_bonus_file(path, ["ann"], "USD")
+        read_bonus_file(path, ["ann"], "USD", "r1")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
@@ -155,7 +159,7 @@ def test_a_file_in_another_encoding_is_refused_in_words(bonus_file, encoding):
     path = bonus_file("")
     path.write_bytes("participant,amount,reason\nann,0.50,Für Größe\n".encode(encoding))
     with pytest.raises(PaymentError, match=r"the file of bonuses is no text in UTF-8\. In a sp"):
-        read_bonus_file(path, ["ann"], "USD")
+        read_bonus_file(path, ["ann"], "USD", "r1")
 
 
 def test_a_file_that_is_none_is_refused(bonus_file, tmp_path):
@@ -163,9 +167,9 @@ def test_a_file_that_is_none_is_refused(bonus_file, tmp_path):
         PaymentError,
         match=r"the columns of the file are who, much. Expected the columns participant",
     ):
-        read_bonus_file(bonus_file("who,much\nann,5\n"), ["ann"], "USD")
+        read_bonus_file(bonus_file("who,much\nann,5\n"), ["ann"], "USD", "r1")
     with pytest.raises(PaymentError, match=r"the file of bonuses cannot be read \(No such file"):
-        read_bonus_file(tmp_path / "nowhere.csv", ["ann"], "USD")
+        read_bonus_file(tmp_path / "nowhere.csv", ["ann"], "USD", "r1")
 
 
 def test_reasons_that_differ_in_spaces_and_capitals_are_the_same():

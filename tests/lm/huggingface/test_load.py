@@ -71,7 +71,7 @@ def test_a_library_that_is_missing_is_named(model: Path, monkeypatch: pytest.Mon
         load_scorer(model, "cpu", how=Weights(device_map="auto"))
     monkeypatch.setitem(sys.modules, "bitsandbytes", None)
     with pytest.raises(LmError, match="library bitsandbytes, which is not installed"):
-        load._options(Weights(bits=8), torch.device("cuda"))
+        load._choose_loading_options(Weights(bits=8), torch.device("cuda"))
 
 
 @pytest.mark.parametrize("write", [ngram_folder, recurrent()])

@@ -129,13 +129,13 @@ def test_a_sliding_window_is_seen_as_soon_as_a_text_is_longer():
 
 def test_a_trial_holds_for_what_is_no_larger(monkeypatch: pytest.MonkeyPatch):
     scorer, tried = scorer_of(tiny_gpt2(N_WORDS)), []
-    differs = CheckedPacking._differs
+    differs = CheckedPacking._describe_difference
 
     def counting(self, tries, strings):
         tried.append(max(trie.tokens.size for trie in tries))
         return differs(self, tries, strings)
 
-    monkeypatch.setattr(CheckedPacking, "_differs", counting)
+    monkeypatch.setattr(CheckedPacking, "_describe_difference", counting)
     for n in (10, 10, 300, 10, 300):
         scorer.score([("", text) for text in texts(n)])
     assert len(tried) == 2

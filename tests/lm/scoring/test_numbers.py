@@ -8,7 +8,7 @@ from torch import nn
 from lm.scoring import kernels, packed_linear, tree_packing
 from lm.scoring.kernels import LogitBounds, LogNormaliser, target_logits
 from lm.scoring.reading import evaluate
-from lm.scoring.trie import _border, build_tries
+from lm.scoring.trie import _find_border, build_tries
 
 BITS = np.log2(np.e)
 # Half a step of bfloat16 above 1 is lost.
@@ -64,7 +64,9 @@ def test_one_chunk_is_off_by_its_logits_bound_and_the_rounding_of_sums(shift: fl
 
 
 def test_a_small_sum_needs_no_second_pass(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(LogNormaliser, "_carefully", lambda *_: pytest.fail("a second pass"))
+    monkeypatch.setattr(
+        LogNormaliser, "_normalise_precisely", lambda *_: pytest.fail("a second pass")
+    )
     found = LogNormaliser(torch.zeros(1, 2), torch.tensor([-40.0]))(torch.ones(1, 2))
     assert found.item() == pytest.approx(-40, abs=1e-4)
 
@@ -183,9 +185,9 @@ def test_two_chains_side_by_side_share_the_tokens_of_a_run():
     ],
 )
 def test_where_strings_may_be_cut(n_new, lengths, enough, expected):
-    found = _border(np.array(n_new), np.array(lengths), 0, 3, enough)
+    found = _find_border(np.array(n_new), np.array(lengths), 0, 3, enough)
     assert found == expected
-    ahead = _border(np.array([1, 1, *n_new]), np.array([1, 1, *lengths]), 2, 5, enough)
+    ahead = _find_border(np.array([1, 1, *n_new]), np.array([1, 1, *lengths]), 2, 5, enough)
     assert ahead == 2 + expected
 
 

@@ -48,7 +48,7 @@ def checked(off: float = 0.0) -> tuple[CheckedPacking, list[list[int]]]:
 )
 def test_texts_of_a_trial_are_spread_evenly(sizes, n_tokens, expected):
     packed = [(place, np.zeros(size)) for place, size in enumerate(sizes)]
-    assert [place for place, _ in tree_packing._spread(packed, n_tokens)] == expected
+    assert [place for place, _ in tree_packing._sample_evenly(packed, n_tokens)] == expected
 
 
 def test_a_trial_reads_the_longest_text_and_twice_the_tokens_of_the_trie():
@@ -91,7 +91,9 @@ def test_the_largest_and_the_deepest_trie_are_tried_until_larger_ones_come():
     ):  # fmt: skip
         packing.given.clear()
         one._plain = lambda texts: [np.zeros(0)] * len(texts)
-        one._differs = lambda own, _: packing.given.extend(t.tokens.size for t in own) or ""
+        one._describe_difference = lambda own, _: (
+            packing.given.extend(t.tokens.size for t in own) or ""
+        )
         one._try_some(tries, strings, chains=False)
         assert packing.given == given
 
@@ -107,7 +109,7 @@ def test_of_tries_that_are_no_chains_the_largest_is_tried_too(monkeypatch: pytes
 
 def test_a_speed_is_the_time_of_float32_over_the_other(monkeypatch: pytest.MonkeyPatch):
     seconds = iter((6.0, 2.0, 3.0))
-    monkeypatch.setattr(kernels, "_seconds", lambda run: next(seconds))
+    monkeypatch.setattr(kernels, "_time_shortest_run", lambda run: next(seconds))
     found = kernels.measure_kernel(torch.randn(20, 8))
     assert (found.speedup, found.explicit_speedup) == (3.0, 2.0)
 
@@ -130,7 +132,7 @@ def test_a_time_is_the_least_of_five_after_a_first(monkeypatch: pytest.MonkeyPat
     ends = np.cumsum([0, 1, 0, 30, 0, 50, 0, 40, 0, 70, 0, 90]) / 10
     clock, runs = iter(ends.tolist()), []
     monkeypatch.setattr(kernels.time, "perf_counter", lambda: next(clock))
-    assert kernels._seconds(lambda: runs.append(1)) == pytest.approx(3.0)
+    assert kernels._time_shortest_run(lambda: runs.append(1)) == pytest.approx(3.0)
     assert len(runs) == 6
     assert next(clock, None) is None
 

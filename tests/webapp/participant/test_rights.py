@@ -131,13 +131,33 @@ def test_after_the_end_the_page_offers_one_button_and_speaks_of_no_choice(visito
     visitor.answer_all()
     visitor.questionnaire(**FORM)
     asked = visitor.client.get(f"{visitor.home}withdraw").text
-    assert "Erase my answers" in asked
+    assert asked.count("Erase my answers") == 2, "the heading and the button"
+    assert visitor.page().text.count("Erase my answers") == 1, "the way out"
+    assert "Stop taking part" not in asked + visitor.page().text
     assert "Keep my answers: return to where I was" in asked
     assert "Stop and" not in asked
     assert "Do not stop" not in asked
     refused = leave(visitor, "perhaps").text
     assert "Nothing was erased. To have your answers erased, please go back" in refused
     assert "choose" not in refused
+
+
+def test_who_has_left_is_asked_as_after_the_end(visitor, sessions):
+    with sessions() as session:
+        person = session.scalars(select(Participant)).one()
+        person.state, person.ending = "left", "failed_check"
+        session.commit()
+    asked = visitor.client.get(f"{visitor.home}withdraw").text
+    assert "You may have your answers erased" in asked
+    assert "Stop" not in asked and "Stop taking part" not in visitor.page().text
+    assert "Nothing was erased." in leave(visitor, "perhaps").text
+
+
+@pytest.mark.parametrize("wish", ["keep", "erase"])
+def test_who_has_withdrawn_is_not_asked_whether_to_stop(visitor, wish):
+    leave(visitor, wish)
+    asked = visitor.client.get(f"{visitor.home}withdraw")
+    assert (asked.status_code, asked.location) == (303, visitor.home)
 
 
 def test_declining_after_having_agreed_takes_that_back(client, run, theirs):
@@ -151,6 +171,7 @@ def test_declining_after_having_agreed_takes_that_back(client, run, theirs):
 
 def test_who_declined_from_the_start_has_nothing_to_withdraw(client, run):
     home = client.post(f"/run/{run.ref}", data={"decision": "decline"}).location
+    assert client.get(f"{home}withdraw").location == home
     assert client.post(f"{home}withdraw", data={"wish": "erase"}).status_code == 409
 
 

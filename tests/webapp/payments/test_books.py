@@ -41,7 +41,7 @@ def bonus(minor, reason="", on="WORK1", worker="AWORKER1"):
 def test_a_bonus_passes_only_beside_what_is_accounted_for(
     shown, ours, by_hand, additional, refused
 ):
-    others, wanted = OtherBonuses(ours, by_hand, ()), line("bonus", id=7)
+    others, wanted = OtherBonuses(ours, by_hand, ()), line("bonus", id=7, run_ref="r1")
 
     def decide():
         refuse_unexplained_bonuses(wanted, shown, others, additional=additional)
@@ -51,7 +51,9 @@ def test_a_bonus_passes_only_beside_what_is_accounted_for(
         return
     with pytest.raises(PlatformError) as caught:
         decide()
-    assert refused in str(caught.value) and "parallax bonus RUN" in str(caught.value)
+    assert refused in str(caught.value) and "parallax bonus r1, with --additional" in str(
+        caught.value
+    )
 
 
 def test_whose_bonus_was_paid_by_hand():

@@ -99,7 +99,8 @@ def offered(sessions, run, hit, clock):
                 there = {"platform_id": f"OFFER{place}", "called_at": clock(), **fields}
                 offer = {"run_id": run.id, "purpose": COMPENSATION, "places": 1}
                 session.add(Hit(token=row.token, **offer, **(there if place else {})))
-        return lines
+        with reading(sessions) as session:  # as a command reads them
+            return [session.get_one(Payment, row.id) for row in lines]
 
     return write
 

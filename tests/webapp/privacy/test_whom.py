@@ -103,22 +103,24 @@ def test_a_platform_s_id_stands_for_them_in_every_run_and_a_reference_in_one(boo
 
 
 @pytest.mark.parametrize(
-    ("status", "state", "lets"),
+    ("status", "state", "advice"),
     [
-        ("submitted", "done", True),
-        ("submitted", "refused", False),
-        ("submitted", None, False),
-        ("returned", None, True),
-        ("approved", "withdrawn", True),
-        ("approved", "intended", False),
+        ("submitted", "done", ""),
+        ("submitted", "refused", "parallax approve {run} --only {work}"),
+        ("submitted", None, "parallax approve {run} --only {work}"),
+        ("returned", None, ""),
+        ("approved", "withdrawn", ""),
+        ("approved", "intended", "parallax reconcile {run} --fix"),
     ],
 )
-def test_it_is_said_of_whoever_waits_for_money(book, status, state, lets):
+def test_it_is_said_of_whoever_waits_for_money(book, status, state, advice):
     person = book.person(platform_id="AWORKER1")
     work = book.work("AWORKER1", person, status)
     if state:
         book.pay("AWORKER1", work, person, state=state)
-    assert bool(explain_unsettled_payments(find_participant(book.session, person))) != lets
+    explained = explain_unsettled_payments(find_participant(book.session, person))
+    advice = advice.format(run=book.run.ref, work=work.platform_id)
+    assert explained.endswith(advice) and bool(explained) == bool(advice)
 
 
 def test_the_offer_made_to_one_person_alone_goes_with_them_and_no_other(book):

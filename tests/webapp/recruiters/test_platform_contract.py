@@ -154,7 +154,7 @@ class Stage:
     def _bonuses(self) -> list:
         owed = self._owed()
         return build_bonus_entries(
-            owed, bonuses_by_rule(self.study.payment, [a.bonus_candidate for a in owed])
+            owed, bonuses_by_rule(self.study.payment, [a.bonus_candidate for a in owed], "run")
         )[0]
 
     def look(self) -> Snapshot:

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 
 from experiment.panels.table import Report
 from tests.patience import PATIENCE_S
-from webapp.commands import offers
+from webapp.commands import offers, options
 from webapp.core.settings import validate_section
 from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
@@ -151,11 +151,11 @@ class Needs(BaseModel):
          "CreateHIT: the answer was cut off, or is none of the platform's. Run the same command"),
         (lambda: simulated(WorkerSession, 200, {"groups": []})._find_study(),
          "the marketplace does not list the study. Publish it with: parallax publish r"),
-        (lambda: simulated(WorkerSession, 500, {"x": 1})._at_site("GET", "/projects"),
+        (lambda: simulated(WorkerSession, 500, {"x": 1})._request_site("GET", "/projects"),
          'the marketplace answered GET /projects with 500: {"x":1}'),
         (lambda: simulated(ParticipantSession, 200, {"studies": []})._open_study(),
          "the platform does not list the study. Publish it with: parallax publish r"),
-        (lambda: simulated(ParticipantSession, 500, {})._at_site("GET", "/studies"),
+        (lambda: simulated(ParticipantSession, 500, {})._request_site("GET", "/studies"),
          "the platform answered GET /studies with 500: {}"),
         (lambda: simulated(StandInSession, 404, {}).arrive(),
          "the panel answered POST /people with 404: {}"),
@@ -192,9 +192,9 @@ class Needs(BaseModel):
         (a_visit_to_a_closed_run, "This study no longer takes new participants."),
         (a_compensation_of_whom_no_platform_knows,
          "run r: p1 did not come from a paying platform, so no payment is possible."),
-        (lambda: withdraw_compensation(None, None, Some(assignment="A1"), None),
+        (lambda: withdraw_compensation(None, None, Some(assignment="A1", run_ref="r"), None),
          "the compensation cannot be withdrawn: it was accepted and submitted. Pay more with:"
-         " parallax bonus RUN --file."),
+         " parallax bonus r --file FILE."),
         (a_place_that_the_run_lacks, "the run has no place 2 of list 1"),
         (lambda: sealer_of(create_engine("sqlite://").dialect),
          "participants' platform ids are encrypted, and no key was given to decrypt them."),
@@ -217,6 +217,7 @@ def test_a_fault_is_told_in_words(call, says):
 def test_what_a_platform_cannot_do_is_said(command, arguments, says, monkeypatch):
     found = Some(platform=ELSEWHERE, ref="run", offers=("O1",))
     monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     told = said(lambda: command.main(arguments, standalone_mode=False))
     assert told == f"run run: the run's platform is not one that {says}. Expected another one."
 
@@ -225,6 +226,7 @@ def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
     platform = Some(submission=lambda _: Some(offer_id="O2"), request_return=print)
     found = Some(platform=platform, ref="run", offers=("O1",))
     monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     asked = ("run", "A1", "--reason", "r")
     assert said(lambda: offers.ask_return.main(asked, standalone_mode=False)) == (
         "A1: the assignment does not belong to the run run."
@@ -234,22 +236,22 @@ def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
 def test_no_second_bonus_is_ordered_while_another_is_in_doubt(monkeypatch):
     monkeypatch.setattr(two_step, "reading", nullcontext)
     monkeypatch.setattr(OtherBonuses, "of", lambda *_: OtherBonuses((), (), (7,)))
-    payment = Some(assignment="A1")
+    payment = Some(assignment="A1", run_ref="r")
     assert said(lambda: two_step._read_baseline(None, None, payment, additional=False)) == (
         "payment 7 for the same work is in doubt. Nothing was paid. Settle that payment first; "
-        "parallax reconcile RUN explains how."
+        "parallax reconcile r explains how."
     )
 
 
 def test_an_offer_that_may_be_posted_or_not_is_not_withdrawn(monkeypatch):
     unknown = Some(one=lambda: Some(platform_id=None, called_at=LONG_AGO))
     monkeypatch.setattr(compensation_request, "reading", nullcontext)
-    offered = Some(assignment=None, token="t")
+    offered = Some(assignment=None, token="t", run_ref="r")
     assert said(
         lambda: withdraw_compensation(Some(scalars=lambda _: unknown), None, offered, None)
     ) == (
         "the compensation cannot be withdrawn: it is not known whether the offer was posted."
-        " Run first: parallax reconcile RUN --fix."
+        " Run first: parallax reconcile r --fix."
     )
 
 

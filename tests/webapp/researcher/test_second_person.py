@@ -149,8 +149,10 @@ def test_a_bonus_for_correct_answers_is_neither_told_nor_paid_while_the_run_is_b
     assert compute_owed_minor(account, study) is None
     from experiment.payment.bonuses import bonuses_by_rule
 
-    with pytest.raises(PaymentError, match=r"the run is blind.*parallax unblind"):
-        bonuses_by_rule(study.payment, [account.bonus_candidate])
+    with pytest.raises(
+        PaymentError, match=f"the run is blind.*parallax unblind {run.ref} --reason"
+    ):
+        bonuses_by_rule(study.payment, [account.bonus_candidate], run.ref)
     two[0].post(f"/runs/{run.ref}/unblind", reason=WHY)
     with reading(sessions) as session:
         [account] = load_accounts(session, run)

@@ -17,15 +17,16 @@ globalThis.DOMParser = class {
 };
 
 const { installLocalServer } = await load("serverless/local_server.js");
+const { noteForbiddenOrigin } = await load("serverless/store_requests.js");
 const { server } = await load("server.js");
 
-const PAGE = { title: "", body: "" };
-const NAMES = ["consent", "working", "working again", "questionnaire", "declined", "finished", "left declined", "withdrawn", "withdrawn erased"];
+let shown = ""; // the page of the latest reply
+const NAMES = ["withdraw", "withdraw ended", "consent", "working", "working again", "questionnaire", "declined", "finished", "left declined", "withdrawn", "withdrawn erased"];
 const STUDY = {
   folder: "folder1", run: "folder1", language: "en", direction: "ltr", sessions: 1, longest_text: 100,
   store: { kind: "post", url: "https://store.example/keep" },
   asked: { screening: [], comprehension: [], questionnaires: [[]], tries: 0 },
-  pages: Object.fromEntries(NAMES.map((name) => [name, PAGE])),
+  pages: Object.fromEntries(NAMES.map((name) => [name, { get title() { shown = name; return ""; }, body: "" }])),
   parameters: {}, words: { kept: "in the browser", on_page: "on the page" }, work: {},
   drawn: [{ trials: [{ position: 1 }, { position: 2 }], page: "working", edition: 0 }],
 };
@@ -82,8 +83,45 @@ test("an answer that the store does not have is never acknowledged, and comes wi
 
 test("what the store refuses for ever is kept in the browser, so it is acknowledged", async () => {
   const person = await someone();
-  store.replies = () => new Response("full", { status: 400 });
+  store.replies = () => new Response("full", { status: 507 });
   assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+});
+
+for (const [replies, reply] of [
+  ["errors", () => new Response("broken", { status: 500 })],
+  ["nothing that the page may read", () => { throw new TypeError("no Access-Control-Allow-Origin"); }],
+]) {
+  test(`a store that replies with ${replies} for two minutes is not waited for`, async (context) => {
+    const person = await someone();
+    const { fetch } = globalThis;
+    globalThis.fetch = (url, request) => (request.mode === "no-cors" ? new Response() : fetch(url, request));
+    let now = 1_000_000;
+    context.mock.method(performance, "now", () => now);
+    store.replies = reply;
+    for (const ms of [0, 119_999]) {
+      now = 1_000_000 + ms;
+      await assert.rejects(person.send(ANSWER));
+    }
+    now += 1;
+    assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+    assert.deepEqual(person.answers(), []);
+    // It is tried again with the next.
+    store.replies = () => new Response(null, { status: 204 });
+    await person.send(OTHER);
+    assert.equal(person.answers().length, 2);
+  });
+}
+
+test("a store that the policy of the pages' host forbids is not waited for", async () => {
+  const person = await someone();
+  store.replies = () => {
+    throw new TypeError("Failed to fetch");
+  };
+  noteForbiddenOrigin({ effectiveDirective: "font-src", blockedURI: "https://store.example" });
+  await assert.rejects(person.send(ANSWER));
+  noteForbiddenOrigin({ effectiveDirective: "connect-src", blockedURI: "https://store.example/keep" });
+  assert.deepEqual(await said(await person.send(ANSWER)), [200, { saved: 1, remaining: 1 }]);
+  assert.deepEqual(person.answers(), []);
 });
 
 test("what the browser's storage did not take is said to be on the page only", async () => {
@@ -107,6 +145,21 @@ for (const [state, end] of [
     await end?.(person);
     assert.equal((await person.send(ANSWER)).status, 409);
     assert.deepEqual(person.answers(), []);
+  });
+}
+
+for (const [state, page, end] of [
+  ["declined", "declined", null],
+  ["working", "withdraw", () => {}],
+  ["left", "withdraw ended", (person) => person.post("leave", {})],
+  ["withdrawn", "withdrawn", (person) => person.post("withdraw", { wish: "keep" })],
+  ["erased", "withdrawn erased", (person) => person.post("withdraw", { wish: "erase" })],
+]) {
+  test(`the way out of a session that is ${state} leads to the page "${page}"`, async () => {
+    const person = await someone({ agrees: Boolean(end) });
+    await end?.(person);
+    await server.fetch(`https://static.invalid/p/${person.session}/withdraw`);
+    assert.equal(shown, page);
   });
 }
 

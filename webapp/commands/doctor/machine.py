@@ -71,7 +71,7 @@ def writes(at: Installation) -> Iterator[Finding]:
     elif problem := explain_write_failure(at.engine, at.folder):
         remedy = (
             "Free some space, or give the files back to the user of the service: "
-            f"chown -R {_owner(at.folder)}: {at.folder}"
+            f"chown -R {_find_owner(at.folder)}: {at.folder}"
         )
         if "the database" in problem:
             remedy = f"{remedy_for(problem)}. Where the files are another user's: {remedy}"
@@ -82,13 +82,13 @@ def writes(at: Installation) -> Iterator[Finding]:
 
 def owners(at: Installation) -> Iterator[Finding]:
     """Find files of other users, which the server cannot write to."""
-    foreign_paths = list(list_foreign_files(at.folder, _database(at)))
+    foreign_paths = list(list_foreign_files(at.folder, _find_database_file(at)))
     if not foreign_paths:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
         return
     names = ", ".join(str(path) for path in foreign_paths[:_SHOWN])
     further = f" and {len(foreign_paths) - _SHOWN} more" if len(foreign_paths) > _SHOWN else ""
-    owner = _owner(foreign_paths[0])
+    owner = _find_owner(foreign_paths[0])
     message = (
         f"{names}{further} belong to another user ({owner}), so the server cannot write to them"
     )
@@ -97,13 +97,13 @@ def owners(at: Installation) -> Iterator[Finding]:
     yield Finding("owners", Level.FAULT, message, remedy)
 
 
-def _database(at: Installation) -> Path | None:
+def _find_database_file(at: Installation) -> Path | None:
     if at.engine is None or at.engine.dialect.name != "sqlite":
         return None
     return Path(str(at.engine.url.database)).resolve()
 
 
-def _owner(path: Path) -> str:
+def _find_owner(path: Path) -> str:
     return user_name(path.lstat().st_uid)
 
 
@@ -118,7 +118,7 @@ _TOKEN = r"/p/[A-Za-z0-9_-]{8,}[.][A-Za-z0-9_.-]{8,}"
 _ADDRESS = r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
 
 
-def _private() -> re.Pattern[bytes]:
+def _make_private_pattern() -> re.Pattern[bytes]:
     """Return a pattern of what a log must not contain: tokens, platform ids, network addresses."""
     ids = "|".join(sorted({id_ for recruiter in recruiter_classes() for id_ in recruiter.link_ids}))
     return re.compile(rf"{_TOKEN}|(?:{ids})=(?!\.\.\.)\w|{_ADDRESS}".encode())
@@ -238,7 +238,7 @@ def log(at: Installation) -> Iterator[Finding]:
             "there is no server.log here; the log of a systemd service is in the journal",
         )
         return
-    hits = sum(1 for _ in _private().finditer(_end_of(path)))
+    hits = sum(1 for _ in _make_private_pattern().finditer(_end_of(path)))
     if hits:
         message = (
             f"{hits} places in {path} look like a token, a participant's platform id or an "

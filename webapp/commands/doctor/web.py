@@ -90,10 +90,10 @@ def web(at: Installation) -> Iterator[Finding]:
     try:
         yield from _check_pages(base)
     except httpx.HTTPError as error:
-        yield _no_answer(base, error)
+        yield _report_no_answer(base, error)
 
 
-def _no_answer(base: str, error: httpx.HTTPError) -> Finding:
+def _report_no_answer(base: str, error: httpx.HTTPError) -> Finding:
     distrust = re.search(r"certificate verify failed: ([^(]*)", str(error))
     if distrust:
         message = f"the certificate of {base} is not trusted: {distrust[1].strip()}"
@@ -157,7 +157,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
         return
     trusted = ssl.create_default_context()
     try:
-        ends = _expiry_of(trusted, address.hostname, address.port or _HTTPS)
+        ends = _find_expiry(trusted, address.hostname, address.port or _HTTPS)
     except ssl.SSLCertVerificationError as error:
         message = f"browsers refuse the certificate of {address.hostname}: {error.verify_message}"
         remedy = "Renew it: certbot renew, or see the log of the web server in front"
@@ -176,7 +176,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
         yield Finding("certificate", Level.GOOD, message)
 
 
-def _expiry_of(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
+def _find_expiry(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
     with (
         socket.create_connection((host, port), timeout=_HANDSHAKE_S) as raw_socket,
         trusted.wrap_socket(raw_socket, server_hostname=host) as secured,

@@ -1,8 +1,19 @@
 """Runs with their lists and places, and their recruitment with links and payments."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    ScalarSelect,
+    UniqueConstraint,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
@@ -34,6 +45,11 @@ class Run(Base):
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null unless archived
     # Null for a run without a project: access depends only on the role in the installation.
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
+
+
+def ref_of(key: Any) -> ScalarSelect[str]:  # noqa: ANN401 - a column, about to be mapped
+    """Return the SQL expression for the reference of the run to which a column refers."""
+    return select(Run.ref).where(Run.id == key).correlate_except(Run).scalar_subquery()
 
 
 class ConsentText(Base):
@@ -113,7 +129,7 @@ class Place(Base):
 
 
 class RunCount(Base):
-    """A part of a count of a run's rows; the count is the sum of its parts.
+    """One of several counters of a run's rows; the count is the sum of all of them.
 
     Triggers maintain it (``webapp.database.row_counts``). The parts allow simultaneous transactions
     to count without waiting for each other.
@@ -168,6 +184,7 @@ class Assignment(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    run_ref: Mapped[str] = column_property(ref_of(run_id), expire_on_flush=False)
     hit_id: Mapped[int | None] = mapped_column(ForeignKey("hit.id"))  # null: not yet ours
     work_key: Mapped[int] = mapped_column(ForeignKey("identity.id"))
     _platform_id: Mapped[str] = column_property(name_of(work_key), expire_on_flush=False)
@@ -210,6 +227,7 @@ class Payment(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    run_ref: Mapped[str] = column_property(ref_of(run_id), expire_on_flush=False)
     participant_id: Mapped[int | None] = mapped_column(  # null if the payee never became one
         ForeignKey("participant.id"), index=True
     )

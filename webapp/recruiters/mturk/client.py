@@ -133,12 +133,12 @@ class MturkClient:
     ) -> Iterator[tuple[str, str]]:
         """Yield the name and JSON of each call that offering a task would make, without calling."""
         if qualification is not None:
-            yield "CreateQualificationType", _json(qualification_request(*qualification))
-        yield "CreateHITType", _json(type_request(task, self.endpoint))
+            yield "CreateQualificationType", _to_json(qualification_request(*qualification))
+        yield "CreateHITType", _to_json(type_request(task, self.endpoint))
         for offer in offers:
-            yield "CreateHITWithHITType", _json(offer_request("(the id of the HIT type)", offer))
+            yield "CreateHITWithHITType", _to_json(offer_request("(the id of the HIT type)", offer))
 
-    def _type_of(self, task: Task) -> str:
+    def _get_hit_type_id(self, task: Task) -> str:
         """Return the id of a task's HIT type; the same task always has the same type."""
         if task not in self._types:
             with platform_errors("create_hit_type"):
@@ -148,7 +148,7 @@ class MturkClient:
 
     def post(self, task: Task, offer: Offer) -> str:
         """Post an offer as a HIT and return its id; a known token returns the existing HIT."""
-        type_id = self._type_of(task)
+        type_id = self._get_hit_type_id(task)
         try:
             with platform_errors("create_hit_with_hit_type"):
                 response = self._repeating.create_hit_with_hit_type(**offer_request(type_id, offer))
@@ -163,7 +163,7 @@ class MturkClient:
         """Return the id of the HIT with that token, among the HITs that use the qualification."""
         if qualification_id is None:
             raise PlatformError("a HIT is found by its qualification", where="list_hits")
-        posted = self._pages(
+        posted = self._read_pages(
             "list_hits_for_qualification_type",
             "HITs",
             lambda hit: (hit.get("RequesterAnnotation"), str(hit["HITId"])),
@@ -182,13 +182,15 @@ class MturkClient:
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
         """Yield every submitted assignment of the HIT, including approved and rejected ones."""
-        return self._pages("list_assignments_for_hit", "Assignments", _submission, HITId=offer_id)
+        return self._read_pages(
+            "list_assignments_for_hit", "Assignments", _to_submission, HITId=offer_id
+        )
 
     def submission(self, assignment_id: str) -> Submission:
         """Return one submitted assignment."""
         with platform_errors("get_assignment"):
             answer = self._repeating.get_assignment(AssignmentId=assignment_id)
-            return _submission(answer["Assignment"])
+            return _to_submission(answer["Assignment"])
 
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
@@ -253,7 +255,7 @@ class MturkClient:
 
     def bonuses(self, offer_id: str) -> Iterator[Bonus]:
         """Yield every bonus paid for the HIT's assignments."""
-        return self._pages("list_bonus_payments", "BonusPayments", _bonus, HITId=offer_id)
+        return self._read_pages("list_bonus_payments", "BonusPayments", _to_bonus, HITId=offer_id)
 
     def make_qualification(self, name: str, description: str) -> str:
         """Return the id of our qualification of that name, creating the qualification if needed."""
@@ -268,7 +270,7 @@ class MturkClient:
 
     def find_qualification(self, name: str) -> str | None:
         """Return the id of our qualification of that name; None if it does not exist."""
-        qualifications = self._pages(
+        qualifications = self._read_pages(
             "list_qualification_types",
             "QualificationTypes",
             lambda kind: (kind["Name"], str(kind["QualificationTypeId"])),
@@ -304,7 +306,7 @@ class MturkClient:
         with platform_errors(operation):
             getattr(self._repeating, operation)(**request)
 
-    def _pages(
+    def _read_pages(
         self, operation: str, key: str, read: Callable[[dict[str, Any]], Read], **request: object
     ) -> Iterator[Read]:
         """Yield each entry that a paged operation lists, converted by ``read``."""
@@ -314,18 +316,18 @@ class MturkClient:
                 yield from map(read, page[key])
 
 
-def _json(request: Request) -> str:
+def _to_json(request: Request) -> str:
     return json.dumps(request, indent=2, ensure_ascii=False)
 
 
-def _submission(assignment: dict[str, Any]) -> Submission:
+def _to_submission(assignment: dict[str, Any]) -> Submission:
     return Submission(
         assignment_id=assignment["AssignmentId"],
         offer_id=assignment["HITId"],
         worker_id=assignment["WorkerId"],
         status=_STATUSES[assignment["AssignmentStatus"]],
-        accepted_at=_utc(assignment["AcceptTime"]),
-        submitted_at=_utc(assignment["SubmitTime"]),
+        accepted_at=_to_utc(assignment["AcceptTime"]),
+        submitted_at=_to_utc(assignment["SubmitTime"]),
         fields=answer_fields(assignment.get("Answer", "")),
     )
 
@@ -336,22 +338,22 @@ def _hit_state(hit: dict[str, Any]) -> OfferState:
         available=hit["NumberOfAssignmentsAvailable"],
         pending=hit["NumberOfAssignmentsPending"],
         completed=hit["NumberOfAssignmentsCompleted"],
-        expires_at=_utc(hit["Expiration"]),
+        expires_at=_to_utc(hit["Expiration"]),
         reward_minor=cents(hit["Reward"]),
     )
 
 
-def _bonus(bonus: dict[str, Any]) -> Bonus:
+def _to_bonus(bonus: dict[str, Any]) -> Bonus:
     return Bonus(
         worker_id=bonus["WorkerId"],
         assignment_id=bonus["AssignmentId"],
         amount_minor=cents(bonus["BonusAmount"]),
         reason=bonus.get("Reason", ""),
-        granted_at=_utc(bonus["GrantTime"]),
+        granted_at=_to_utc(bonus["GrantTime"]),
     )
 
 
-def _utc(time: datetime) -> datetime:
+def _to_utc(time: datetime) -> datetime:
     return time.astimezone(UTC)
 
 

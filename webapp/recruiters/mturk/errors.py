@@ -33,7 +33,9 @@ _REMEDIES = {
         "Run the same command again in a minute: the platform does not yet list what an "
         "earlier attempt created"
     ),
-    "AssignmentDoesNotExist": "The worker has not submitted it: see parallax reconcile RUN",
+    "AssignmentDoesNotExist": (
+        "The worker has not submitted it: parallax reconcile tells what became of it"
+    ),
 }
 
 
@@ -43,7 +45,7 @@ def platform_errors(operation: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _refusal(operation, error) from error
+        raise _make_refusal_error(operation, error) from error
     except NoCredentialsError as error:
         raise no_credentials(operation) from error
     except ParamValidationError as error:
@@ -51,15 +53,15 @@ def platform_errors(operation: str) -> Iterator[None]:
         raise PlatformError(f"the request was not sent: {problem}", where=operation) from error
     except BotoCoreError as error:
         # The connection was lost: the platform may have carried out the call.
-        raise _no_answer(f"there was no answer: {error}", operation) from error
+        raise _make_unreachable_error(f"there was no answer: {error}", operation) from error
     except _UNREADABLE as error:
         # The platform may also have carried out a call whose answer was cut off or is incomplete.
-        raise _no_answer(
+        raise _make_unreachable_error(
             "the answer was cut off, or is none of the platform's", operation
         ) from error
 
 
-def _no_answer(problem: str, operation: str) -> PlatformUnreachable:
+def _make_unreachable_error(problem: str, operation: str) -> PlatformUnreachable:
     return PlatformUnreachable(
         problem,
         where=operation,
@@ -76,7 +78,7 @@ def no_credentials(operation: str = "") -> PlatformError:
     return PlatformError("there are no AWS credentials", where=operation, remedy=_CREDENTIALS)
 
 
-def _refusal(operation: str, error: ClientError) -> PlatformError:
+def _make_refusal_error(operation: str, error: ClientError) -> PlatformError:
     answer = error.response
     kind, message = answer["Error"]["Code"], answer["Error"]["Message"]
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -90,7 +92,7 @@ def _refusal(operation: str, error: ClientError) -> PlatformError:
         )
     if not kind or kind.isdigit():
         # The error message itself was cut off, so its kind is unknown.
-        return _no_answer(f"the answer with status {status} cannot be read", operation)
+        return _make_unreachable_error(f"the answer with status {status} cannot be read", operation)
     if kind in _SIGNATURE:
         return PlatformError(
             f"the platform does not accept the AWS credentials ({kind}: {message})",

@@ -126,7 +126,7 @@ def type_request(task: Task, endpoint: str) -> Request:
         "Reward": dollars(task.reward_minor),
         "AssignmentDurationInSeconds": int(task.duration.total_seconds()),
         "AutoApprovalDelayInSeconds": int(task.approve_after.total_seconds()),
-        "QualificationRequirements": _requirements(task.audience, endpoint),
+        "QualificationRequirements": _make_requirements(task.audience, endpoint),
     }
 
 
@@ -147,22 +147,22 @@ def offer_request(type_id: str, offer: Offer) -> Request:
     }
 
 
-def _requirements(audience: Audience, endpoint: str) -> list[Request]:
+def _make_requirements(audience: Audience, endpoint: str) -> list[Request]:
     requirements = [
-        *(_requirement(id_, "DoesNotExist") for id_ in audience.lacking),
-        *(_requirement(id_, "Exists") for id_ in audience.having),
+        *(_make_requirement(id_, "DoesNotExist") for id_ in audience.lacking),
+        *(_make_requirement(id_, "Exists") for id_ in audience.having),
     ]
     if audience.masters:
-        requirements.append(_requirement(_MASTERS[endpoint == LIVE], "Exists"))
+        requirements.append(_make_requirement(_MASTERS[endpoint == LIVE], "Exists"))
     if audience.countries:
         countries = [{"Country": country} for country in audience.countries]
-        requirements.append(_requirement(_COUNTRY, "In", LocaleValues=countries))
+        requirements.append(_make_requirement(_COUNTRY, "In", LocaleValues=countries))
     for id_, least in (
         (_APPROVED_PERCENT, audience.min_approval_percent),
         (_APPROVED, audience.min_approved),
     ):
         if least is not None:
-            at_least = _requirement(id_, "GreaterThanOrEqualTo", IntegerValues=[least])
+            at_least = _make_requirement(id_, "GreaterThanOrEqualTo", IntegerValues=[least])
             requirements.append(at_least)
     if len(requirements) > _MOST_REQUIREMENTS:
         raise PlatformError(
@@ -173,7 +173,7 @@ def _requirements(audience: Audience, endpoint: str) -> list[Request]:
     return requirements
 
 
-def _requirement(id_: str, comparator: str, **values: object) -> Request:
+def _make_requirement(id_: str, comparator: str, **values: object) -> Request:
     return {
         "QualificationTypeId": id_,
         "Comparator": comparator,

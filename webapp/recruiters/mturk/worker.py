@@ -30,30 +30,32 @@ class WorkerSession(SiteSession):
     def arrive(self) -> None:
         """Sign in, preview the study, accept it and consent to it in its frame."""
         worker_id = f"A{self._plan.run_ref.upper()}{self.number}"
-        self._at_site("POST", "/signin", {"worker_id": worker_id, **_profile(self._plan.study)})
+        self._request_site(
+            "POST", "/signin", {"worker_id": worker_id, **_make_profile(self._plan.study)}
+        )
         tasks = self._find_study()
-        accepted = self._at_site("POST", f"{tasks}/accept")
-        assignment = self._at_site("GET", accepted.headers["location"])
+        accepted = self._request_site("POST", f"{tasks}/accept")
+        assignment = self._request_site("GET", accepted.headers["location"])
         self._agree(str(assignment.json()["frame"]["address"]))
 
     def take_part(self) -> None:
         """Answer everything and submit the assignment."""
         closing = self._answer_everything()
-        self._at_site("POST", closing.action, closing.hidden)
+        self._request_site("POST", closing.action, closing.hidden)
         self._site.close()
 
     def _find_study(self) -> str:
         """Preview the run's tasks in their frame and return the tasks' address."""
-        for group in self._at_site("GET", "/projects").json()["groups"]:
+        for group in self._request_site("GET", "/projects").json()["groups"]:
             tasks = f"/projects/{group['group_id']}/tasks"
-            frame = self._at_site("GET", tasks).json()["frame"]
+            frame = self._request_site("GET", tasks).json()["frame"]
             if frame and urlsplit(frame["address"]).path == f"/run/{self._plan.run_ref}":
                 self._open(frame["address"], "consent")
                 return tasks
-        raise self._not_listed()
+        raise self._make_not_listed_error()
 
 
-def _profile(study: Study) -> dict[str, str]:
+def _make_profile(study: Study) -> dict[str, str]:
     """Return the profile form of a worker who matches the study's audience."""
     terms = study.recruitment
     country = terms.countries[0] if terms and terms.countries else "US"

@@ -78,7 +78,7 @@ class Signatures:
                 options={"require": ["exp"], "verify_aud": bool(signature.audience)},
             )
         except jwt.PyJWKClientConnectionError as error:
-            raise _unavailable() from error
+            raise _make_unavailable_error() from error
         except (jwt.PyJWTError, UnfilledError, ValueError):
             return False
         return all(
@@ -125,7 +125,7 @@ def _remove_signature(url: str, signature: Signature) -> str:
     return urlunsplit(parts._replace(query=urlencode(parameters)))
 
 
-def _unavailable() -> RequestError:
+def _make_unavailable_error() -> RequestError:
     return RequestError(
         gettext("We cannot check this link at the moment. Please load the page again in a minute."),
         status=503,

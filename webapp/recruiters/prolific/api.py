@@ -218,12 +218,12 @@ class Calls:
     def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield each entry of a paged list."""
         address: str | None = path
-        wanted: Mapping[str, str | int] | None = params
+        page_params: Mapping[str, str | int] | None = params
         while address:
-            answer = self.read(address, wanted)
+            answer = self.read(address, page_params)
             yield from answer["results"]
             # The link to the next page already holds the parameters.
-            address, wanted = (answer.get("_links", {}).get("next") or {}).get("href"), None
+            address, page_params = (answer.get("_links", {}).get("next") or {}).get("href"), None
             address = address and f"{address.partition(_API)[2]}"
 
     def _send_repeatedly(
@@ -259,11 +259,11 @@ class Calls:
             problem = f"there was no answer ({str(error) or 'it took too long'})"
             raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
         if not answer.is_success:
-            raise _refusal(answer, where)
-        return _content(answer, where), answer.headers
+            raise _make_refusal_error(answer, where)
+        return _read_content(answer, where), answer.headers
 
 
-def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
+def _read_content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON of any shape
     if not answer.headers.get("Content-Type", "").startswith("application/json"):
         return answer.text
     if not answer.content.strip():
@@ -276,7 +276,7 @@ def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON 
         raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
 
 
-def _refusal(answer: httpx.Response, where: str) -> PlatformError:
+def _make_refusal_error(answer: httpx.Response, where: str) -> PlatformError:
     code, words = _read_error(answer)
     status = answer.status_code
     if status == _BUSY:

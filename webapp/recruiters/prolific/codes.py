@@ -42,19 +42,19 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         token: The offer's token; each offer has its own codes.
     """
     codes = [
-        _code(ending, token, _REVIEWED, *_joining(task, ending))
+        _make_code(ending, token, _REVIEWED, *_make_joining_action(task, ending))
         for ending in CODE_TYPES
         if ending is not Ending.SCREENED_OUT
     ]
     if task.withdrawn_percent is not None:
-        codes.append(_code(Ending.WITHDRAWN, f"{token} in part", _PAID_IN_PART))
+        codes.append(_make_code(Ending.WITHDRAWN, f"{token} in part", _PAID_IN_PART))
     if task.screen_out_minor and task.screen_out_places:
         action: dict[str, object] = {
             "action": SCREEN_OUT,
             "fixed_screen_out_reward": task.screen_out_minor,
             "slots": task.screen_out_places,
         }
-        codes.append(_code(Ending.SCREENED_OUT, token, action))
+        codes.append(_make_code(Ending.SCREENED_OUT, token, action))
     return codes
 
 
@@ -75,7 +75,7 @@ def share_of(departure: Departure) -> int | None:
     return percent if departure.stayed >= needed else None
 
 
-def _joining(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
+def _make_joining_action(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
     """Yield the action that adds finishing participants to the study's group, if it has one."""
     if task.group and ending is Ending.COMPLETED:
         yield {"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": task.group}
@@ -116,7 +116,7 @@ def refuse_uneven_share(study: Study) -> None:
         )
 
 
-def _code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, Any]:
+def _make_code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, Any]:
     drawn = hashlib.sha256(f"{token}\x1f{ending}".encode()).hexdigest()
     return {
         "code": drawn[:_CODE_CHARS].upper(),

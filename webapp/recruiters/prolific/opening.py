@@ -71,12 +71,12 @@ def calls_of(
         # A proxy from the environment cannot reach this machine's own addresses.
         trust_env=not is_loopback(url),
         follow_redirects=False,
-        verify=_authorities(),
+        verify=_load_tls_context(),
     )
     return Calls(http, attempts, time.sleep)
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
+def _load_tls_context() -> ssl.SSLContext:
     """Return the TLS context with its authorities, loaded once: loading is slower than a call."""
     return httpx.create_ssl_context()

@@ -71,7 +71,7 @@ class ParticipantSession(SiteSession):
         """Sign in, take the study, open it and consent to it."""
         key = f"{self._plan.run_ref} {self.number}".encode()
         ref = hashlib.sha256(key).hexdigest()[:_ID_CHARS]
-        self._at_site("POST", "/signin", {"participant_id": ref})
+        self._request_site("POST", "/signin", {"participant_id": ref})
         self._agree(self._open_study())
 
     def take_part(self) -> None:
@@ -83,14 +83,14 @@ class ParticipantSession(SiteSession):
         """Return the run's link as the platform fills it in for this participant."""
         study = self._plan.study
         name = (study.recruitment and study.recruitment.title) or study.study.title
-        for study_entry in self._at_site("GET", "/studies").json()["studies"]:
+        for study_entry in self._request_site("GET", "/studies").json()["studies"]:
             if study_entry["name"] == name:
-                response = self._at_site("POST", f"/studies/{study_entry['study_id']}/take")
-                redirect = self._at_site("POST", f"{response.headers['location']}/open")
+                response = self._request_site("POST", f"/studies/{study_entry['study_id']}/take")
+                redirect = self._request_site("POST", f"{response.headers['location']}/open")
                 link = str(redirect.headers["location"])
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
-        raise self._not_listed()
+        raise self._make_not_listed_error()
 
 
 class ScreenedOutSession(ParticipantSession):

@@ -84,7 +84,8 @@ class Staging {
         await sendRequest(fileUrl, JSON.stringify(body), JSON_TYPE, "PATCH");
       } catch (error) {
         // A staged trial cannot be staged again: the refusal means that it had arrived.
-        if (!(isResend && error instanceof PermanentRefusal)) throw error;
+        const isReply = error instanceof PermanentRefusal && "status" in error;
+        if (!(isResend && isReply)) throw error;
       }
     }
   }

@@ -209,7 +209,8 @@ class LocalServer {
 
   async #showWithdrawalForm(/** @type {string} */ session) {
     const progress = await this.#progress(session);
-    const name = progress.at === "finished" ? "withdraw finished" : "withdraw";
+    if (["declined", "withdrawn"].includes(progress.at)) return this.#showCurrentPage(session);
+    const name = FINAL_STAGES.includes(progress.at) ? "withdraw ended" : "withdraw";
     return this.#renderPage(name, () => {}, progress, session);
   }
 

@@ -5,6 +5,7 @@ import { goTo } from "../navigation.js";
 import { start } from "../page.js";
 import { server } from "../server.js";
 import { installLocalServer } from "./local_server.js";
+import { noteForbiddenOrigin } from "./store_requests.js";
 
 /** @param {Record<string, any>} programs The modules that pages load by name. */
 export function startStudy(programs) {
@@ -16,6 +17,7 @@ export function startStudy(programs) {
     return;
   }
   document.addEventListener("securitypolicyviolation", logPolicyViolation);
+  document.addEventListener("securitypolicyviolation", noteForbiddenOrigin);
   installLocalServer(study, programs);
   start();
   void goTo(server.currentUrl);

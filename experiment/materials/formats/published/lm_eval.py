@@ -50,9 +50,9 @@ def _read(path: Path, _: Terms) -> Drafts:
     drafts = [task.draft(place, row) for place, row in task.rows()]
     if not drafts:
         raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
-    alone = not any(draft.context for draft in drafts)
+    has_no_context = not any(draft.context for draft in drafts)
     notes = [f"Read as the task {task.name} of lm-evaluation-harness."]
-    rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
+    rendering = AFTER_SPACE if has_no_context and task.delimiter == " " else ""
     if rendering:
         notes.append("As in the harness, a space precedes each text (its target_delimiter).")
     return Drafts(drafts, notes, rendering)
@@ -183,14 +183,14 @@ class _Task:
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
         choices = self._config.get("doc_to_choice")
         if isinstance(choices, str):
-            choices = row[choices] if choices in row else self._literal(choices, row, place)
+            choices = row[choices] if choices in row else self._parse_literal(choices, row, place)
         if isinstance(choices, dict):
             choices = list(choices.values())
         if not isinstance(choices, list):
             raise self._error("doc_to_choice gives no list", "a list of two choices", place)
         return [self._fill_template(str(choice), row, place) for choice in choices]
 
-    def _literal(self, template: str, row: Mapping[str, object], place: str) -> object:
+    def _parse_literal(self, template: str, row: Mapping[str, object], place: str) -> object:
         text = self._fill_template(template, row, place)
         try:
             return ast.literal_eval(text)

@@ -34,9 +34,9 @@ def _read(path: Path, _: Terms) -> Drafts:
             document = _Plain(file, encoding="utf-8").load()
     # A damaged pickle can raise any kind of error.
     except Exception as error:
-        raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
+        raise _make_no_templates_error(f"the pickle cannot be read ({error})", str(path)) from error
     if not isinstance(document, dict):
-        raise _no_templates(f"the pickle holds {format_value(document)}", str(path))
+        raise _make_no_templates_error(f"the pickle holds {format_value(document)}", str(path))
     drafts = [
         _make_draft(path, condition, number, versions)
         for condition, pairs in document.items()
@@ -52,7 +52,7 @@ def _read(path: Path, _: Terms) -> Drafts:
     return Drafts(drafts, ("Read as templates of LM_syneval.", *([note] if triples else [])))
 
 
-def _no_templates(problem: str, location: str) -> MaterialsError:
+def _make_no_templates_error(problem: str, location: str) -> MaterialsError:
     return MaterialsError(
         problem,
         where=location,
@@ -67,7 +67,7 @@ def _make_draft(path: Path, condition: object, number: int, versions: object) ->
     # Only strings are accepted as texts; other values are not converted.
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
-        raise _no_templates(
+        raise _make_no_templates_error(
             f"{format_value(versions)} is no pair and no triple of sentences", place
         )
     name, good, *other_texts = texts

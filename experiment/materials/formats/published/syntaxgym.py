@@ -42,7 +42,7 @@ def _read(path: Path, _: Terms) -> Drafts:
             pair.
     """
     suite = load_suite(path)
-    contrasts, notes = _contrasts(suite)
+    contrasts, notes = _parse_contrasts(suite)
     if not contrasts:
         raise MaterialsError(
             f"none of the {len(suite.predictions)} predictions compares exactly two conditions",
@@ -59,12 +59,12 @@ def _read(path: Path, _: Terms) -> Drafts:
     return Drafts(drafts, notes)
 
 
-def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
+def _parse_contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
     contrasts: dict[tuple[str, str], _Contrast] = {}
     notes = []
     for number, prediction in enumerate(suite.predictions, start=1):
-        for part in _conjuncts(prediction.formula):
-            contrast = _contrast(part)
+        for part in _split_conjuncts(prediction.formula):
+            contrast = _parse_contrast(part)
             if contrast is None:
                 notes.append(
                     f"Prediction {number} was left out, because it does not compare exactly "
@@ -75,9 +75,9 @@ def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
     return list(contrasts.values()), notes
 
 
-def _contrast(formula: str) -> _Contrast | None:
+def _parse_contrast(formula: str) -> _Contrast | None:
     signs = list(_COMPARISON.finditer(formula))
-    if len(signs) != 1 or signs[0].group() == "=" or "|" in formula or "-" in _signs(formula):
+    if len(signs) != 1 or signs[0].group() == "=" or "|" in formula or "-" in _list_signs(formula):
         return None
     left, right = formula[: signs[0].start()], formula[signs[0].end() :]
     sides = [set(_TERM.findall(side)) for side in (left, right)]
@@ -87,11 +87,11 @@ def _contrast(formula: str) -> _Contrast | None:
     return _Contrast(lesser.pop(), greater.pop(), formula)
 
 
-def _signs(formula: str) -> str:
+def _list_signs(formula: str) -> str:
     return _TERM.sub("", formula)
 
 
-def _conjuncts(formula: str) -> list[str]:
+def _split_conjuncts(formula: str) -> list[str]:
     """Return the parts joined by "&" outside brackets, without brackets around a whole part."""
     depth, parts = 0, [""]
     for character in formula:
@@ -103,7 +103,7 @@ def _conjuncts(formula: str) -> list[str]:
     stripped = [_remove_brackets(part.strip()) for part in parts]
     if stripped == [formula]:
         return stripped
-    return [deeper for part in stripped for deeper in _conjuncts(part)]
+    return [deeper for part in stripped for deeper in _split_conjuncts(part)]
 
 
 def _remove_brackets(part: str) -> str:
@@ -123,8 +123,8 @@ def _make_draft(item: SuiteItem, contrast: _Contrast, construction: str, path: P
     good, bad = (_get_condition(conditions, name, place) for name in (contrast.good, contrast.bad))
     return Draft(
         place,
-        _sentence(good),
-        _sentence(bad),
+        _join_regions(good),
+        _join_regions(bad),
         item=item.item_number,
         condition=f"{contrast.good} vs {contrast.bad}",
         construction=construction,
@@ -148,7 +148,7 @@ def _get_condition(
     return conditions[name]
 
 
-def _sentence(condition: SuiteCondition) -> str:
+def _join_regions(condition: SuiteCondition) -> str:
     """Return the regions' texts as one sentence; punctuation follows its word without a space."""
     return re.sub(r" (?=[,.;:!?])", "", " ".join(filter(None, condition.texts)))
 

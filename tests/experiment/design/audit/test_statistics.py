@@ -9,11 +9,11 @@ import pytest
 from experiment.design.audit.audit import (
     _block_checks,
     _chi_square,
+    _compute_deviation_limit,
     _compute_position_slack,
-    _deviate,
-    _deviation,
+    _compute_rhat,
     _off_centre,
-    _rhat,
+    _to_normal_deviate,
     audit,
 )
 from experiment.design.audit.session_checks import _describe_half, _is_half
@@ -33,7 +33,7 @@ from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
     ],
 )
 def test_r_hat_of_short_chains(chains: list[list[int]], rhat: float):
-    assert _rhat(chains) == pytest.approx(rhat)
+    assert _compute_rhat(chains) == pytest.approx(rhat)
 
 
 def test_chi_square_takes_rare_positions_together():
@@ -45,14 +45,16 @@ def test_chi_square_takes_rare_positions_together():
 
 @pytest.mark.parametrize(("value", "freedom"), [(18.307, 10), (67.505, 50), (11.070, 5)])
 def test_the_five_percent_point_of_a_table_is_1_645_deviations(value: float, freedom: int):
-    assert _deviate(value, freedom) == pytest.approx(1.645, abs=0.02)
-    assert _deviate(value, 0) == 0
+    assert _to_normal_deviate(value, freedom) == pytest.approx(1.645, abs=0.02)
+    assert _to_normal_deviate(value, 0) == 0
 
 
 def test_few_draws_ask_for_a_larger_deviate():
-    assert _deviation(11) == pytest.approx(13.998, abs=0.001)  # sqrt(10 (e^3.025 - 1))
-    assert _deviation(100_001) == pytest.approx(5.5, abs=0.001)
-    assert _deviation(1) == _deviation(2)
+    assert _compute_deviation_limit(11) == pytest.approx(
+        13.998, abs=0.001
+    )  # sqrt(10 (e^3.025 - 1))
+    assert _compute_deviation_limit(100_001) == pytest.approx(5.5, abs=0.001)
+    assert _compute_deviation_limit(1) == _compute_deviation_limit(2)
 
 
 @pytest.mark.parametrize(

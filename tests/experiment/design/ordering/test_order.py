@@ -216,7 +216,7 @@ def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
 ):
     n, apart = long_session()
     steps = 0
-    binomials = spreading._binomials
+    binomials = spreading._compute_binomials
 
     def watched(*asked: int) -> tuple[int, ...]:
         nonlocal steps
@@ -224,7 +224,7 @@ def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
         steps += len(found)
         return found
 
-    monkeypatch.setattr(spreading, "_binomials", watched)
+    monkeypatch.setattr(spreading, "_compute_binomials", watched)
     count_layers.cache_clear()
     assert is_counted(n, [apart])
     assert keeps(draw_order(n, [apart], random.Random(1)), [apart])

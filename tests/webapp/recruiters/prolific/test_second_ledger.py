@@ -44,7 +44,7 @@ def test_a_bonus_that_an_older_backup_forgot_is_not_paid_again(
     assert lab.ledger() == [("reward", 20, "done")]
     refused = str(shell(*bonus).exception)
     assert "shows a bonus of $0.25 for the same work that is missing from the ledger" in refused
-    assert "parallax reconcile RUN --fix" in refused
+    assert f"parallax reconcile {lab.run.ref} --fix" in refused
     assert bonuses(stand_in) == [25]
     # Written down as somebody's, it still is not paid again before a person decides.
     assert problems("--fix") == [("payment_refused", False)]
