@@ -84,8 +84,20 @@ def compare(
     help="The table that `parallax recruitment parts` wrote for the runs.",
 )
 @click.option("--judgments", type=_PATH, help="Judgments of another study instead of a run.")
-@click.option("--items", type=_PATH, help="The items of those judgments.")
-@click.option("--mapping", type=_PATH, help="What the columns of those judgments mean (TOML).")
+@click.option(
+    "--times",
+    type=_PATH,
+    help="Reading times of another study instead of a run: a table with a row for each participant "
+    "and word or region, and with --mapping what is compared.",
+)
+@click.option(
+    "--items",
+    type=_PATH,
+    help="The items of those judgments; or the texts of those times, joined by text_id.",
+)
+@click.option(
+    "--mapping", type=_PATH, help="What the columns of those judgments or times mean (TOML)."
+)
 @click.option(
     "--accept-low-accuracy",
     is_flag=True,
@@ -176,6 +188,7 @@ def command(
     runs: tuple[Path, ...],
     codes: Path | None,
     judgments: Path | None,
+    times: Path | None,
     items: Path | None,
     mapping: Path | None,
     accept_low_accuracy: bool,
@@ -203,7 +216,7 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
-    people = _load_people(runs, codes, judgments, items, mapping)
+    people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
         # An installation may lack model participants.
         from analysis.takers.answers import load_model_participants
@@ -251,8 +264,8 @@ def _remove_reading_steps(options: ComparisonOptions) -> ComparisonOptions:
 
 def _print_summary(result: Comparison, out: Path) -> None:
     of_comparisons = [table for table in result.tables if table.section is Section.COMPARISONS]
-    others = [table for table in result.tables if table.section is not Section.COMPARISONS]
-    for table in (*of_comparisons[:1], *others[:1]):
+    other_tables = [table for table in result.tables if table.section is not Section.COMPARISONS]
+    for table in (*of_comparisons[:1], *other_tables[:1]):
         click.echo(to_text(table))
     for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
@@ -264,19 +277,31 @@ def _load_people(
     runs: Sequence[Path],
     codes: Path | None,
     judgments: Path | None,
+    times: Path | None,
     items: Path | None,
     mapping: Path | None,
 ) -> ExportedRun:
-    if runs and not (judgments or items or mapping) and (len(runs) > 1) == (codes is not None):
+    if (
+        runs
+        and not (judgments or times or items or mapping)
+        and (len(runs) > 1) == (codes is not None)
+    ):
         loaded = [load_run(run) for run in runs]
         return join_parts(loaded, codes) if codes else loaded[0]
-    if judgments and not (runs or codes):
+    if times and not (runs or codes or judgments):
+        from analysis.readers.reading_times.mapped.run import read_mapped_times
+
+        read = read_mapped_times(times, mapping, items)
+        for note in read.notes:
+            click.echo(note)
+        return read.run
+    if judgments and not (runs or codes or times):
         from analysis.readers.judgments import read_judgments
 
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
-        "Give either --run, or --judgments (with --items and --mapping); for a study in parts, "
-        "each --run, and --parts."
+        "Give either --run, or --judgments or --times (each with --items and --mapping); for a "
+        "study in parts, each --run, and --parts."
     )
 
 

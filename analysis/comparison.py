@@ -139,12 +139,12 @@ def _count_repeated(judgments: pd.DataFrame) -> int:
 
 def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
     """Return the facts about a model; without decisions they are counted from its scores."""
-    counted = scores.frame if decisions is None else decisions
+    frame = scores.frame if decisions is None else decisions
     return ModelFacts(
         facts=scores.facts,
-        n_items=int(counted["item_id"].nunique()),
+        n_items=int(frame["item_id"].nunique()),
         n_ties=0 if decisions is None else int(decisions["tie"].sum()),
-        n_unknown=int(counted["n_unknown"].sum()),
+        n_unknown=int(frame["n_unknown"].sum()),
     )
 
 

@@ -76,9 +76,12 @@ def prefix_location(error: ParallaxError, location: str) -> ParallaxError:
     """Return an error with a location in front of the error's own location."""
     if error.where.startswith(location):
         return error
-    inner = f" ({error.where})" if error.where else ""
+    inner_location = f" ({error.where})" if error.where else ""
     return type(error)(
-        error.problem, where=f"{location}{inner}", expected=error.expected, remedy=error.remedy
+        error.problem,
+        where=f"{location}{inner_location}",
+        expected=error.expected,
+        remedy=error.remedy,
     )
 
 

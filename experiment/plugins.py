@@ -134,11 +134,11 @@ class Registry:
                 where=_describe_origin(plugin),
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             ) from error
-        lacking = [name for name in self._requires if not hasattr(loaded, name)]
-        if lacking or (self._called and not callable(loaded)):
+        missing_names = [name for name in self._requires if not hasattr(loaded, name)]
+        if missing_names or (self._called and not callable(loaded)):
             raise PluginError(
                 f'"{plugin.name}" cannot be used as {self.kind}: it '
-                + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
+                + (f"lacks {', '.join(missing_names)}" if missing_names else "cannot be called"),
                 where=_describe_origin(plugin),
                 remedy="docs/plugins.md says what each kind of plug-in has",
             )

@@ -28,10 +28,10 @@ def _commit() -> str:
     # An installed package may be inside an unrelated checkout, whose commit is irrelevant.
     if not (_ROOT / ".git").exists() or shutil.which("git") is None:
         return ""
-    described = subprocess.run(
+    described_commit = subprocess.run(
         ["git", "-C", str(_ROOT), "describe", "--always", "--exclude=*", "--dirty=.dirty"],
         capture_output=True,
         text=True,
         check=False,
     )
-    return described.stdout.strip()
+    return described_commit.stdout.strip()

@@ -56,11 +56,11 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
     if type_ not in TYPES:
         scorer = scorer_of(model, replace(loading, fast=False))
         return Recomputed([scorer.score([("", text)])[0].logprobs_nats for text in texts], False)
-    again: Again = importlib.import_module(TYPES[type_]).logprobs_again
+    compute_again: Again = importlib.import_module(TYPES[type_]).logprobs_again
     if type_ == "hf":
         device: Device = loading.device
         return Recomputed(
-            again(
+            compute_again(
                 source,
                 texts,
                 beginning=beginning,
@@ -71,8 +71,8 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
             True,
         )
     if type_ == "recurrent":
-        return Recomputed(again(source, texts, identity=loading.identity), True)
-    return Recomputed(again(source, texts), True)
+        return Recomputed(compute_again(source, texts, identity=loading.identity), True)
+    return Recomputed(compute_again(source, texts), True)
 
 
 def _resolve_model(model: str) -> tuple[str, str, str]:

@@ -85,8 +85,8 @@ def surprisals(
         return _sum_over_words(scorer, texts)
     joined = [(" " if spaces else "").join(regions) for regions in texts]
     scored = scorer.score([("", text) for text in joined])
-    marked = scorer.boundary_logprobs(joined) if correct and spaces else None
-    boundaries: Sequence[Floats | None] = marked or [None] * len(joined)
+    boundary_logprobs = scorer.boundary_logprobs(joined) if correct and spaces else None
+    boundaries: Sequence[Floats | None] = boundary_logprobs or [None] * len(joined)
     results = []
     for text, regions, scores, mass in zip(joined, texts, scored, boundaries, strict=True):
         ends = _find_region_ends(text, regions, scorer.token_ends(text), spaces=spaces)

@@ -121,11 +121,11 @@ def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cud
         for option, alternative in alternatives
         if bytes_needed(n, alternative) <= available
     ]
-    most = available / (_BYTES[how.dtype] * _BESIDES) / 1e6
+    limit = available / (_BYTES[how.dtype] * _BESIDES) / 1e6
     remedy = (
         f"It would fit with {' or '.join(fitting)}."
         if fitting
-        else f"No form of it fits; in {how.dtype} a model of up to {most:,.0f} million weights "
+        else f"No form of it fits; in {how.dtype} a model of up to {limit:,.0f} million weights "
         "does. A server can hold it for you: --model api:URL#MODEL."
     )
     raise LmError(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.readers.mapping import read_mapping
+from analysis.readers.reading_times.mapped.mapping import read_times_mapping
 from experiment.commands.study import _read_rules
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
@@ -31,6 +32,7 @@ def _practice(path: Path) -> object:
 
 READERS: dict[str, Callable[[Path], object]] = {
     "analysis/readers/mapping.py": read_mapping,
+    "analysis/readers/reading_times/mapped/mapping.py": read_times_mapping,
     "experiment/commands/study.py": _read_rules,
     "experiment/materials/notation.py": read_tables,
     "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),

@@ -89,8 +89,8 @@ class Services:
         Raises:
             ParallaxError: The study's files are not in the database, or name no response type.
         """
-        if (known := self._types.get(run.id)) is not None:
-            return known
+        if (known_type := self._types.get(run.id)) is not None:
+            return known_type
         response_type = response_of(self.study_of(session, run))
         if not list_uncollected_fields(self.collected_of(session, run)):
             # Only such runs are recorded in batches, because a batch stores every field.

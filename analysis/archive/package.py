@@ -119,13 +119,13 @@ def _parse_schema(resource: Mapping[str, Any]) -> TableSchema:
 
 def _parse_column(field: Mapping[str, Any]) -> Column:
     constraints = field.get("constraints", {})
-    typed = cast(ColumnType, field["type"])
+    column_type = cast(ColumnType, field["type"])
     values = tuple(constraints.get("enum", ()))
     # Text is never required, since empty text is a value: ``experiment.tables.codebook``.
-    optional = not constraints.get("required", False) and (typed != "string" or bool(values))
+    optional = not constraints.get("required", False) and (column_type != "string" or bool(values))
     return Column(
         str(field["name"]),
-        typed,
+        column_type,
         str(field["description"]),
         unit=str(field.get("unit", "")),
         optional=optional,

@@ -25,13 +25,13 @@ def list_shown_texts(package: Package, study: Study) -> Iterator[Row]:
     ]
     for row in package.rows(_items_table(package)):
         context = str(row["context"])
-        apart = bool(context) and shows_words_alone
+        is_separate = bool(context) and shows_words_alone
         if context:
             yield _text_row(row, "context", remove_added_stop(context, rendering))
         for version in (*Variant, *own_versions):
             if words := str(row[version] or ""):
-                full_text = words if apart or not context else f"{context} {words}"
-                yield _text_row(row, version, words if apart else rendering(full_text))
+                full_text = words if is_separate or not context else f"{context} {words}"
+                yield _text_row(row, version, words if is_separate else rendering(full_text))
 
 
 def _text_row(row: Row, version: str, text: str) -> Row:

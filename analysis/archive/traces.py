@@ -118,12 +118,12 @@ def answer_combinations(
     answers: Iterable[Mapping[str, object]], free: set[str]
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return each participant's answers to closed questions, as (field, value) pairs."""
-    given: dict[str, list[tuple[str, str]]] = {}
+    answers_by_person: dict[str, list[tuple[str, str]]] = {}
     for row in answers:
         if row["field"] not in free:
             pair = (str(row["field"]), str(row["value"]))
-            given.setdefault(str(row["participant"]), []).append(pair)
-    return {person: tuple(sorted(pairs)) for person, pairs in given.items()}
+            answers_by_person.setdefault(str(row["participant"]), []).append(pair)
+    return {person: tuple(sorted(pairs)) for person, pairs in answers_by_person.items()}
 
 
 def _find_rare_answers(answers: list[Row], free: set[str]) -> list[Trace]:

@@ -133,9 +133,11 @@ def answer_from_run(value: object, evidence: str) -> Answer:
 
 def answer_unknown(key: str) -> Answer:
     """Return "unknown", with the key of study.toml that would answer the item."""
-    later = key.startswith(("publication.", "baseline."))
+    is_answered_later = key.startswith(("publication.", "baseline."))
     return Answer(
-        "", "unknown", f"`{key}` in study.toml{', or in a file for --about' if later else ''}"
+        "",
+        "unknown",
+        f"`{key}` in study.toml{', or in a file for --about' if is_answered_later else ''}",
     )
 
 

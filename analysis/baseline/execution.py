@@ -39,10 +39,10 @@ def _answer_order(facts: Facts) -> Answer:
     shared = int((groups.size() > 1).sum())
     if not shared:
         return answer_unknown_without("two participants with the same items")
-    differing = int((groups.nunique()[groups.size() > 1] > 1).sum())
+    n_differing = int((groups.nunique()[groups.size() > 1] > 1).sum())
     return answer_from_run(
-        "yes" if differing else "no",
-        f"{differing} of {shared} sets of items were shown in more than one order",
+        "yes" if n_differing else "no",
+        f"{n_differing} of {shared} sets of items were shown in more than one order",
     )
 
 

@@ -112,13 +112,15 @@ def _median_minutes(run: ExportedRun) -> float | None:
     if people is None or run.facts.simulated:
         return None
     kept_participants = run.verdicts.loc[run.verdicts["kept"], "participant"]
-    timed = people[people["participant"].isin(kept_participants)].dropna(
+    timed_people = people[people["participant"].isin(kept_participants)].dropna(
         subset=["consented_at", "finished_at"]
     )
-    if timed.empty:
+    if timed_people.empty:
         return None
-    passed = pd.to_datetime(timed["finished_at"]) - pd.to_datetime(timed["consented_at"])
-    return float(passed.dt.total_seconds().median() / 60)
+    durations = pd.to_datetime(timed_people["finished_at"]) - pd.to_datetime(
+        timed_people["consented_at"]
+    )
+    return float(durations.dt.total_seconds().median() / 60)
 
 
 def summarise_payments(payments: pd.DataFrame) -> dict[str, str]:

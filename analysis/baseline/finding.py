@@ -263,11 +263,11 @@ def _make_findings(inputs: FindingInputs) -> Findings:
 
 def _item_row(item_: AnsweredItem) -> dict[str, str]:
     answer = " ".join(item_.answer.value.split()) or "unknown"
-    short = answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}\u2026"
+    short_answer = answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}\u2026"
     return {
         "group": item_.section,
         "label": f"{item_.number} {item_.title}",
-        "answer": short,
+        "answer": short_answer,
         "source": _FROM[item_.answer.source],
     }
 

@@ -175,9 +175,9 @@ def _answer_constant_pay(facts: Facts) -> Answer:
             else answer_unknown("baseline.compensation")
         )
     rewards = facts.payments[facts.payments["paid_for"] == "reward"]
-    same = rewards[["amount_minor", "currency"]].drop_duplicates()
+    distinct_rewards = rewards[["amount_minor", "currency"]].drop_duplicates()
     return answer_from_run(
-        "yes" if len(same) <= 1 else "no", "the rewards in the table of payments"
+        "yes" if len(distinct_rewards) <= 1 else "no", "the rewards in the table of payments"
     )
 
 

@@ -117,13 +117,13 @@ def accuracy(
         raise click.UsageError("--figures needs a folder to write to: add --out.")
     loaded = [apply_metric(model_scores, metric) for model_scores in load_all_scores(scores)]
     table = _read_item_table(items)
-    decided = decisions_with_features(loaded, table)
-    averaged = _group_models(list(decided), groups)
+    decisions = decisions_with_features(loaded, table)
+    averaged = _group_models(list(decisions), groups)
     used = {model for models in averaged.values() for model in models}
     if people:
         run = _read_human_judgments(people, items)
         judge = SIMULATED if run.facts.simulated else PEOPLE
-        decided[judge] = people_with_features(run, table)
+        decisions[judge] = people_with_features(run, table)
         averaged = {judge: [judge], **averaged}
     origin = list(
         _describe_origin(
@@ -131,7 +131,7 @@ def accuracy(
         )
     )
     tables = [
-        accuracy_by(decided, column, averaged, origin)
+        accuracy_by(decisions, column, averaged, origin)
         for column in dict.fromkeys((CONDITION, "construction", *by))
     ]
     drawn = tables[1:] if figures else []
@@ -140,7 +140,9 @@ def accuracy(
             name: value for path in sources for name, value in _read_perplexities(path).items()
         }
         tables.append(
-            perplexity_table(decided, _keep_scored_models(perplexities, decided, sources), origin)
+            perplexity_table(
+                decisions, _keep_scored_models(perplexities, decisions, sources), origin
+            )
         )
     # With many models, only the files describe each model.
     click.echo("\n".join(to_text(replace(table, origin=())) for table in tables))
@@ -156,8 +158,8 @@ def _read_item_table(source: str) -> pd.DataFrame:
 def _group_models(models: Sequence[str], requested: Sequence[str]) -> dict[str, list[str]]:
     """Return the requested groups; by default each model alone, and a group of all models."""
     if not requested:
-        alone = {model: [model] for model in models}
-        return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
+        single_models = {model: [model] for model in models}
+        return single_models | {ALL_MODELS: list(models)} if len(models) > 1 else single_models
     patterns = {
         name: pattern_list.split(",")
         for name, _, pattern_list in (text.partition("=") for text in requested)
@@ -193,15 +195,15 @@ def _read_perplexities(path: Path) -> Mapping[str, float]:
 def _keep_scored_models(
     perplexities: Mapping[str, float], decided: Mapping[str, object], sources: Sequence[Path]
 ) -> dict[str, float]:
-    matching = {name: value for name, value in perplexities.items() if name in decided}
-    if not matching:
+    kept_perplexities = {name: value for name, value in perplexities.items() if name in decided}
+    if not kept_perplexities:
         raise AnalysisError(
             f"the perplexities are of {', '.join(perplexities) or 'no model'}, the scores of "
             f"{', '.join(decided)}",
             where=", ".join(map(str, sources)),
             expected="the same names of models in both",
         )
-    return matching
+    return kept_perplexities
 
 
 def _describe_origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:

@@ -66,8 +66,8 @@ def _plain_lines(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) 
             "text": _text_of_version(items[str(row["item_id"])], row),
         }
         tokens = " ".join(f"{nats:.9g}" for nats in _convert_to_floats(row["token_logprobs_nats"]))
-        filled = {**row, **added_columns, "token_logprobs_nats": tokens}
-        yield _format_csv_line([filled[name] for name in _PLAIN])
+        filled_row = {**row, **added_columns, "token_logprobs_nats": tokens}
+        yield _format_csv_line([filled_row[name] for name in _PLAIN])
 
 
 def _minicons_lines(

@@ -75,9 +75,9 @@ def judgments(
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """
     source = read_source(file)
-    replaceable, earlier = refuse_replacing(out, replace=replace, using=mapping)
-    if earlier:
-        click.echo(earlier)
+    replaceable, earlier_import = refuse_replacing(out, replace=replace, using=mapping)
+    if earlier_import:
+        click.echo(earlier_import)
     if source.is_colorless_green:
         _write_published_table(source, read_colorless_green(source.table, file), out, replaceable)
         return

@@ -87,9 +87,9 @@ def scores(
     tokens, any table with a score for each text or each version, or a published table of Gulordava
     et al. (2018). A score file is written for each model.
     """
-    replaceable, earlier = refuse_replacing(out, replace=replace)
-    if earlier:
-        click.echo(earlier)
+    replaceable, earlier_import = refuse_replacing(out, replace=replace)
+    if earlier_import:
+        click.echo(earlier_import)
     if is_gulordava(file):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, replaceable) as folder:

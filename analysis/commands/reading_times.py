@@ -77,8 +77,8 @@ def join(
     log_frequencies = read_frequencies(frequencies) if frequencies else None
     predictors = add_predictors(surprisal, columns, spillover, log_frequencies)
     joined, notes = join_times(times_table.frame, predictors, times, drop_unmatched=drop_unmatched)
-    if log_frequencies is not None and (lacking := int(joined["log_frequency"].isna().sum())):
-        notes.append(f"{lacking:,} words or regions have no frequency.")
+    if log_frequencies is not None and (n_missing := int(joined["log_frequency"].isna().sum())):
+        notes.append(f"{n_missing:,} words or regions have no frequency.")
     with atomic_write(out) as temporary:
         joined.to_csv(
             temporary, sep=_DIVIDERS[out.suffix], index=False, na_rep="NA", lineterminator="\n"

@@ -90,8 +90,8 @@ def text(
     None of the study's own sentences, good or bad, ever occurs in it. Shares are from 0 to 1, and
     those of the study's grammar where they are not given; the text's description tells them all.
     """
-    marked = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
-    given_shares = {mark: share for mark, share in marked.items() if share is not None}
+    marked_files = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
+    given_shares = {mark: share for mark, share in marked_files.items() if share is not None}
     study = load_study(name_or_folder)
     if prompts:
         # An installation may lack model participants.

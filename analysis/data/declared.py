@@ -67,9 +67,9 @@ def number_frames(items: pd.DataFrame) -> Codes:
         items: The table of items; its order decides the numbers, from 0.
     """
     frame = items["frame"].astype(str)
-    alone = (frame == "").to_numpy()
+    has_no_frame = (frame == "").to_numpy()
     key = items["template"].astype(str) + "\0" + frame
-    key = key.where(~alone, "\0" + items["item_id"].astype(str))
+    key = key.where(~has_no_frame, "\0" + items["item_id"].astype(str))
     return pd.factorize(key)[0].astype(np.intp)
 
 
@@ -91,10 +91,10 @@ def response_with_deadline(run: ExportedRun) -> ResponseType | None:
 
 def find_late_responses(run: ExportedRun) -> NDArray[np.bool_]:
     """Return which responses came after the deadline; False without a measured time."""
-    late: NDArray[np.bool_] = (
+    is_late: NDArray[np.bool_] = (
         run.responses[LATE.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
     )
-    return late
+    return is_late
 
 
 def find_dropped_late_responses(run: ExportedRun) -> NDArray[np.bool_] | None:

@@ -193,10 +193,11 @@ def _numbers_or_texts(
 def _find_trial_rows(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
     """Return the row of ``run.trials`` that each response answers; -1 if there is none."""
     answers, trials = run.responses, run.trials
-    most = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
-    response_keys = person * np.int64(most) + answers["position"].to_numpy()
+    n_positions = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
+    response_keys = person * np.int64(n_positions) + answers["position"].to_numpy()
     trial_keys = (
-        find_codes(trials["participant"], people) * np.int64(most) + trials["position"].to_numpy()
+        find_codes(trials["participant"], people) * np.int64(n_positions)
+        + trials["position"].to_numpy()
     )
     if np.array_equal(response_keys, trial_keys):
         return np.arange(len(response_keys))
@@ -217,8 +218,10 @@ def _order_kept_responses(
     is_kept = np.zeros(len(people), bool)
     of_kept = find_codes(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
     is_kept[of_kept[of_kept >= 0]] = True
-    late = None if late_too else find_dropped_late_responses(run)
-    rows = np.flatnonzero(is_kept[person] if late is None else is_kept[person] & ~late)
+    late_responses = None if late_too else find_dropped_late_responses(run)
+    rows = np.flatnonzero(
+        is_kept[person] if late_responses is None else is_kept[person] & ~late_responses
+    )
     order = np.lexsort((run.responses["position"].to_numpy()[rows], person[rows]))
     return rows[order]
 
@@ -265,12 +268,12 @@ def decisions(scores: Scores) -> pd.DataFrame:
             expected="items with a good version and another",
             remedy="`parallax compare` relates such scores to ratings, and to yes and no",
         )
-    lacking = items[np.isnan(good) | np.isnan(alternative)]
-    _refuse_scores(scores, lacking, "lack the good version or its alternative")
+    unscored_items = items[np.isnan(good) | np.isnan(alternative)]
+    _refuse_scores(scores, unscored_items, "lack the good version or its alternative")
     unknown = frame["n_unknown"].where(is_good | is_alternative, 0).to_numpy()
-    described = frame.loc[is_good, ["item_id", "construction", "condition"]]
+    item_columns = frame.loc[is_good, ["item_id", "construction", "condition"]]
     order = number[is_good]
-    return described.reset_index(drop=True).assign(
+    return item_columns.reset_index(drop=True).assign(
         logprob_good_nats=good[order],
         logprob_contrast_nats=alternative[order],
         correct=(good > alternative)[order],

@@ -59,7 +59,7 @@ def order_parts(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
 
 def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the code of each participant, by run."""
-    again = f"Write the table again: parallax recruitment parts {' '.join(runs)} --out {path.name}"
+    remedy = f"Write the table again: parallax recruitment parts {' '.join(runs)} --out {path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -70,7 +70,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             f"the table of codes cannot be read ({why_unread(error)})",
             where=str(path),
             expected="a CSV file in UTF-8, as `parallax recruitment parts` writes it",
-            remedy=again,
+            remedy=remedy,
         ) from error
     if missing := [name for name in (_CODE, *runs) if headers.count(name) != 1]:
         absent = [name for name in missing if name not in headers]
@@ -81,7 +81,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             f"the table of codes {problem}",
             where=str(path),
             expected=f"the columns {', '.join((_CODE, *runs))}, each of them once",
-            remedy=again,
+            remedy=remedy,
         )
     if problem := _describe_invalid_codes(rows, runs):
         raise AnalysisError(
@@ -89,7 +89,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             where=str(path),
             expected="a row for each person: a code that no other row has, and in each run's "
             "column one participant, or nothing",
-            remedy=again,
+            remedy=remedy,
         )
     return {run: {row[run]: row[_CODE] for row in rows if row[run]} for run in runs}
 
@@ -139,7 +139,7 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
     Args:
         tables: Each part's items, in the order of sessions.
     """
-    taken = {str(name) for items in tables for name in items["item_id"]}
+    taken_ids = {str(name) for items in tables for name in items["item_id"]}
     used: set[str] = set()
     rows: list[dict[str, str]] = []
     ids: dict[tuple[tuple[str, str], ...], str] = {}
@@ -150,7 +150,7 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
             values = {str(key): str(value) for key, value in row.items()}
             name, content = values["item_id"], tuple(sorted(values.items()))
             if content not in ids:
-                ids[content] = _mark_id(name, place, taken) if name in used else name
+                ids[content] = _mark_id(name, place, taken_ids) if name in used else name
                 used.add(ids[content])
                 if ids[content] != name:
                     frame = f"{values['frame']}{_MARK}{place}" if values["frame"] else ""
@@ -164,11 +164,11 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
 
 def _mark_id(name: str, place: int, taken: set[str]) -> str:
     """Return an id for a part's item that no other item has, and mark it as taken."""
-    marked = f"{name}{_MARK}{place}"
-    while marked in taken:
-        marked += _MARK
-    taken.add(marked)
-    return marked
+    marked_id = f"{name}{_MARK}{place}"
+    while marked_id in taken:
+        marked_id += _MARK
+    taken.add(marked_id)
+    return marked_id
 
 
 def join_parts(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:

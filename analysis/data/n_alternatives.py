@@ -55,11 +55,11 @@ def choose_options(scores: Scores, options: Options) -> pd.DataFrame:
     table = logprobs.reindex(pairs).unstack()
     best_alternative = table.drop(columns=Variant.GOOD).max(axis=1)
     best = table.max(axis=1)
-    tied = table.eq(best, axis=0).sum(axis=1) > 1
+    is_tied = table.eq(best, axis=0).sum(axis=1) > 1
     return pd.DataFrame(
         {
             "item_id": table.index,
-            "version": table.idxmax(axis=1).where(~tied, "").to_numpy(),
+            "version": table.idxmax(axis=1).where(~is_tied, "").to_numpy(),
             "logprob_good_nats": table[Variant.GOOD].to_numpy(),
             "logprob_best_nats": best_alternative.to_numpy(),
             "tie": (table[Variant.GOOD] == best_alternative).to_numpy(),

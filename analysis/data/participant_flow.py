@@ -69,17 +69,17 @@ def count_participants(run: ExportedRun) -> Flow:
 
 def _count_by_level(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
     """Return for each factor and level the numbers of kept participants and of those on a list."""
-    placed = run.participants.dropna(subset=["participant", "list"])
+    participants_with_place = run.participants.dropna(subset=["participant", "list"])
     of_list = {
         int(list_number): run.study.design.levels(int(list_number))
-        for list_number in placed["list"].unique()
+        for list_number in participants_with_place["list"].unique()
     }
     counts_by_factor = {}
     for factor, levels in run.study.design.factors.items():
-        participant_levels = placed["list"].map(
+        participant_levels = participants_with_place["list"].map(
             lambda list_number_, name=factor: of_list[int(list_number_)][name]
         )
-        is_kept = placed["participant"].isin(kept)
+        is_kept = participants_with_place["participant"].isin(kept)
         counts_by_factor[factor] = {
             level: (
                 int((is_kept & (participant_levels == level)).sum()),

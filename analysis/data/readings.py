@@ -124,16 +124,16 @@ def _drop_extreme_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame
 
 def _drop_far_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the times within so many of their participant's standard deviations, in logarithms."""
-    most = study.analysis.most_sds
-    if most is None:
+    most_sds = study.analysis.most_sds
+    if most_sds is None:
         return frame, ()
     logs = frame["log_rt"].groupby(frame["participant"])
-    is_far = (frame["log_rt"] - logs.transform("mean")).abs() > most * logs.transform("std")
+    is_far = (frame["log_rt"] - logs.transform("mean")).abs() > most_sds * logs.transform("std")
     if not is_far.any():
         return frame, ()
     return frame[~is_far], (
         f"{int(is_far.sum()):,} of {len(frame):,} reading times were left out: their logarithms "
-        f"lie more than {most:g} standard deviations from the participant's mean (the study's "
+        f"lie more than {most_sds:g} standard deviations from the participant's mean (the study's "
         "rule, [analysis] most_sds).",
     )
 

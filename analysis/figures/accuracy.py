@@ -103,8 +103,8 @@ def _draw_frame(axes: Axes, rows: pd.DataFrame, left: float, longest: int) -> No
 
 def _draw_chance(axes: Axes, chance: float) -> None:
     axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
-    others = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
-    ticks = {at: text for at, text in others.items() if abs(at - chance) >= _NEAR}
+    other_ticks = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
+    ticks = {at: text for at, text in other_ticks.items() if abs(at - chance) >= _NEAR}
     ticks[chance] = f"{f'{chance:.2g}'.lstrip('0')}\nchance"
     axes.set_xticks(sorted(ticks), [ticks[at] for at in sorted(ticks)])
 

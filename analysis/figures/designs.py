@@ -61,14 +61,14 @@ def _draw_panel(
     lines = factors[0] if several else [""]
     levels = list(factors[-1])
     for number, line in enumerate(lines):
-        own = rows[rows["first"] == line] if several else rows
-        key = own["second" if several else "first"]
-        own = own.assign(x=key.map(levels.index)).sort_values("x")
-        x = own["x"] + _STEP * (number - (len(lines) - 1) / 2)
-        ends = [own["mean"] - own["low"], own["high"] - own["mean"]]
+        line_rows = rows[rows["first"] == line] if several else rows
+        key = line_rows["second" if several else "first"]
+        line_rows = line_rows.assign(x=key.map(levels.index)).sort_values("x")
+        x = line_rows["x"] + _STEP * (number - (len(lines) - 1) / 2)
+        ends = [line_rows["mean"] - line_rows["low"], line_rows["high"] - line_rows["mean"]]
         colour, marker = _ONE[number % len(_ONE)]
         axes.errorbar(
-            x, own["mean"], ends, color=colour, marker=marker, markersize=4, linewidth=1,
+            x, line_rows["mean"], ends, color=colour, marker=marker, markersize=4, linewidth=1,
             elinewidth=0.8, linestyle="-" if several else "none", label=line,
         )  # fmt: skip
     axes.set_xticks(range(len(levels)), levels)
@@ -96,12 +96,15 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
         for axes, (title, rows) in zip(grid, panels.items(), strict=True):
             cells = list(dict.fromkeys(rows["cell"].astype(str)))
             for number, cell in enumerate(cells):
-                own = rows[rows["cell"].astype(str) == cell]
-                x = own["region"] + _REGION_STEP * (number - (len(cells) - 1) / 2)
-                ends = [own["rt_ms"] - own["rt_ms_low"], own["rt_ms_high"] - own["rt_ms"]]
+                cell_rows = rows[rows["cell"].astype(str) == cell]
+                x = cell_rows["region"] + _REGION_STEP * (number - (len(cells) - 1) / 2)
+                ends = [
+                    cell_rows["rt_ms"] - cell_rows["rt_ms_low"],
+                    cell_rows["rt_ms_high"] - cell_rows["rt_ms"],
+                ]
                 colour, marker = _LINES[number % len(_LINES)]
                 axes.errorbar(
-                    x, own["rt_ms"], np.nan_to_num(ends), color=colour, marker=marker,
+                    x, cell_rows["rt_ms"], np.nan_to_num(ends), color=colour, marker=marker,
                     markersize=4, linewidth=1, elinewidth=0.8, label=cell,
                 )  # fmt: skip
             first = rows.drop_duplicates("region")

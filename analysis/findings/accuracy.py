@@ -114,9 +114,15 @@ def table_1(
             ),
         }
     )
-    printed = [p for p in published if p.table == "table_1" and not p.condition]
+    published_rows = [p for p in published if p.table == "table_1" and not p.condition]
     return accuracy_table(
-        "table_1", "Table 1", "Accuracy on each construction.", rows, accuracy, printed, origin
+        "table_1",
+        "Table 1",
+        "Accuracy on each construction.",
+        rows,
+        accuracy,
+        published_rows,
+        origin,
     )
 
 
@@ -131,13 +137,19 @@ def table_2(
         published: All published figures of the study.
         origin: The origin of the numbers, printed below the table.
     """
-    printed = [p for p in published if p.table == "table_2"]
-    if not printed:
+    published_rows = [p for p in published if p.table == "table_2"]
+    if not published_rows:
         return None
-    pairs = list(dict.fromkeys((p.construction, p.condition) for p in printed))
+    pairs = list(dict.fromkeys((p.construction, p.condition) for p in published_rows))
     rows = _condition_rows(study, pd.DataFrame(pairs, columns=["construction", "condition"]))
     return accuracy_table(
-        "table_2", "Table 2", "Accuracy on selected conditions.", rows, accuracy, printed, origin
+        "table_2",
+        "Table 2",
+        "Accuracy on selected conditions.",
+        rows,
+        accuracy,
+        published_rows,
+        origin,
     )
 
 
@@ -159,7 +171,7 @@ def conditions_table(
     pairs = pairs.sort_values(
         "construction", key=lambda names: names.map(order.index), kind="stable"
     )
-    printed = [p for p in published if p.table == "supplement"]
+    published_rows = [p for p in published if p.table == "supplement"]
     rows = _condition_rows(study, pairs)
     table = accuracy_table(
         "conditions",
@@ -167,7 +179,7 @@ def conditions_table(
         "Accuracy on every condition.",
         rows,
         accuracy,
-        printed,
+        published_rows,
         origin,
     )
     return replace(table, section=Section.SUPPLEMENT)

@@ -78,11 +78,11 @@ def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     frames = []
     for model, rows in predictions.items():
-        passed = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
+        passed_items = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
         columns = {
-            "group": passed["suite"],
-            "paradigm": passed["suite"],
-            "correct": passed["holds"],
+            "group": passed_items["suite"],
+            "paradigm": passed_items["suite"],
+            "correct": passed_items["holds"],
         }
         frames.append(pd.DataFrame(columns).assign(model=model, tie=False))
     return pd.concat(frames, ignore_index=True)
@@ -132,8 +132,8 @@ def _make_notes(results: pd.DataFrame) -> Iterator[str]:
     n_models = results["model"].nunique()
     n_paradigms = len(results[["group", "paradigm"]].drop_duplicates())
     items = count_noun(len(results) // n_models, "item")
-    alike = ", weighted equally" if n_paradigms > 1 else ""
-    yield f"{items} in {count_noun(n_paradigms, 'paradigm')}{alike}; ties count as wrong."
+    weighting_note = ", weighted equally" if n_paradigms > 1 else ""
+    yield f"{items} in {count_noun(n_paradigms, 'paradigm')}{weighting_note}; ties count as wrong."
     ties = results.groupby("model", sort=False)["tie"].sum()
     if ties.any():
         counts = ", ".join(f"{model} {n:,}" for model, n in ties.items() if n)
@@ -188,11 +188,11 @@ def _compute_mcnemar_p(only_first: int, only_second: int) -> float:
 def _items_needed(
     logs: Mapping[str, pd.DataFrame], first: str, second: str, margin: float
 ) -> dict[str, float]:
-    decided = logs[first].merge(
+    decisions = logs[first].merge(
         logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
     )
-    differences = decided["correct"].astype(float) - decided["correct_2"].astype(float)
-    estimates = items_needed(np.array(differences, dtype=np.float64), decided[_PARADIGM], margin)
+    differences = decisions["correct"].astype(float) - decisions["correct_2"].astype(float)
+    estimates = items_needed(np.array(differences, dtype=np.float64), decisions[_PARADIGM], margin)
     return {name.replace("n_items", "n_items_needed"): value for name, value in estimates.items()}
 
 

@@ -228,10 +228,13 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
         return f"{row['if_equivalent']} {margin}: {shares}, {numbers}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{statement}: {shares}, {numbers}; the margin is {margin}."
+        return (
+            f"{statement}: {shares}, {numbers}; a difference smaller than {margin} would count as "
+            "equal."
+        )
     return (
-        f"{row['if_unclear']} remains open, and so does whether the difference is within the "
-        f"margin of {margin}: {shares}, {numbers}."
+        f"{row['if_unclear']} remains open, and so does whether the difference is smaller than "
+        f"{margin}, which would count as equal: {shares}, {numbers}."
     )
 
 

@@ -116,14 +116,14 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         except ParallaxError as error:
             unanswered.append(f"{declared.name}: {error}")
     measures = {measure for design in designs for measure in design.measures}
-    parts = [
-        (comparison, _list_judges(inputs, comparison))
-        for comparison in planned
-        if comparison.measure in measures
-    ]
-    n_primary = sum(
-        len(judges) for comparison, judges in parts if comparison.declaration.is_primary
-    )
+    parts = []
+    for comparison in planned:
+        name, measure = comparison.declaration.name, comparison.measure
+        if measure in measures:
+            parts.append((comparison, _list_judges(inputs, comparison)))
+        elif comparison.is_declared:
+            unanswered.append(f'{name}: no answers have the measure "{measure}".')
+    n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
     data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)

@@ -127,8 +127,8 @@ def _difference_label(steps: tuple[_Step, ...]) -> str:
     first, *later_steps = steps
     if not later_steps:
         return first.words
-    inner = _difference_label(tuple(later_steps))
-    return f"({first.first}: {inner}) - ({first.second}: {inner})"
+    inner_label = _difference_label(tuple(later_steps))
+    return f"({first.first}: {inner_label}) - ({first.second}: {inner_label})"
 
 
 def label_in_words(label: str) -> str:
@@ -228,7 +228,7 @@ def _independent_columns(columns: pd.DataFrame) -> pd.DataFrame:
     independent: list[str] = []
     with_one = np.ones((len(columns), 1))
     for name in columns:
-        tried = np.column_stack([with_one, columns[[*independent, name]].to_numpy()])
-        if np.linalg.matrix_rank(tried) == tried.shape[1]:
+        tried_columns = np.column_stack([with_one, columns[[*independent, name]].to_numpy()])
+        if np.linalg.matrix_rank(tried_columns) == tried_columns.shape[1]:
             independent.append(str(name))
     return columns[independent]

@@ -258,8 +258,10 @@ def _run(inputs: FindingInputs) -> Findings:
     options, frames = inputs.options, []
     for model_scores in inputs.as_read:
         for item in options.curve_items:
-            alone = curves(model_scores, inputs.data.items, [item])
-            frames.append(alone.assign(condition=f"{alone['condition'].iloc[0]}, {item}"))
+            item_curves = curves(model_scores, inputs.data.items, [item])
+            frames.append(
+                item_curves.assign(condition=f"{item_curves['condition'].iloc[0]}, {item}")
+            )
         if not options.curve_items:
             frames.append(curves(model_scores, inputs.data.items, inputs.data.judgments["item_id"]))
     rows = pd.concat(frames)

@@ -42,8 +42,8 @@ class Crossing:
     @property
     def empty(self) -> list[tuple[str, ...]]:
         """The combinations of levels without answers."""
-        filled = set(self.cells.values())
-        return [levels for levels in product(*self.factors.values()) if levels not in filled]
+        filled_cells = set(self.cells.values())
+        return [levels for levels in product(*self.factors.values()) if levels not in filled_cells]
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
         """Return each cell's name when these factors alone count, and the crossing of them."""

@@ -53,8 +53,8 @@ def covariate_columns(rows: pd.DataFrame, names: Sequence[str]) -> Iterator[pd.D
             continue
         values = rows[column]
         if pd.api.types.is_numeric_dtype(values):
-            filled = values.fillna(values.mean())
-            yield pd.DataFrame({name: (filled - filled.mean()) / filled.std()})
+            filled_values = values.fillna(values.mean())
+            yield pd.DataFrame({name: (filled_values - filled_values.mean()) / filled_values.std()})
         else:
             levels = pd.get_dummies(values.astype(str), prefix=name, drop_first=True, dtype=float)
             yield levels - levels.mean()
@@ -84,12 +84,13 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     rows_of_level = [np.flatnonzero(level == number) for number in range(n_levels)]
     columns, names = np.ones((len(level), 1)), ["1"]
     for name in effects:
-        tried = np.column_stack([columns, effects[name].to_numpy()])
+        tried_columns = np.column_stack([columns, effects[name].to_numpy()])
         is_estimable = [
-            np.linalg.matrix_rank(tried[rows]) == tried.shape[1] for rows in rows_of_level
+            np.linalg.matrix_rank(tried_columns[rows]) == tried_columns.shape[1]
+            for rows in rows_of_level
         ]
         if np.mean(is_estimable) > _MOST:
-            columns, names = tried, [*names, str(name)]
+            columns, names = tried_columns, [*names, str(name)]
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
 
 
@@ -221,12 +222,12 @@ def _make_notes(fitted: dict[str, Fitted], context: Context) -> Sequence[str]:
     notes = []
     for name, fit in fitted.items():
         model = fit.model
-        reduced = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
+        reduction_note = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
         singular = " The fit is still singular." if model.singular else ""
         notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
             f"{model.loglik:.1f}; standard deviations in logits: {_spread_in_words(model)}."
-            f"{reduced}{singular}"
+            f"{reduction_note}{singular}"
         )
     return notes
 

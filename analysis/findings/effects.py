@@ -128,15 +128,15 @@ def effects_of(measure: Measure) -> Finding:
 
 def _run(inputs: FindingInputs, measure: Measure) -> Findings:
     answers = measure.answers(inputs)
-    compared = list(compared_designs(measure, inputs, answers))
-    effects = [measure.effects(design) for design in compared]
-    cells = measure.cells(answers, compared)
+    designs = list(compared_designs(measure, inputs, answers))
+    effects = [measure.effects(design) for design in designs]
+    cells = measure.cells(answers, designs)
     if cells.empty:
         return Findings()
     joined = pd.concat(effects, ignore_index=True) if effects else pd.DataFrame()
     findings = measure.findings(joined, cells, inputs)
     name, title, caption, _ = measure.figure
-    draw = partial(measure.draw, cells, compared, inputs)
+    draw = partial(measure.draw, cells, designs, inputs)
     drawing = Drawing(name, title, caption, measure.section, draw)
     return Findings(findings.tables, findings.statistics, findings.left_out, drawings=(drawing,))
 
@@ -244,8 +244,12 @@ def _contrast_rows(
         sentences = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
         comparisons = planned_contrasts(cross, inputs.run.study.analysis)
         for (model, measure), values in measures.items():
-            scored = sentences.assign(participant=None, value=sentences["item_id"].map(values))
-            for row in contrasts(scored, "value", comparisons, people=False).to_dict("records"):
+            sentence_scores = sentences.assign(
+                participant=None, value=sentences["item_id"].map(values)
+            )
+            for row in contrasts(sentence_scores, "value", comparisons, people=False).to_dict(
+                "records"
+            ):
                 keys = {"construction": name, "judge": model, "measure": measure}
                 yield keys | {str(key): value for key, value in row.items()}
 

@@ -73,8 +73,8 @@ def _find_reliability(data: Joined, context: Context) -> Findings:
     """Return how well participants predict participants, for reports without models."""
     splits = min(_MOST_SPLITS, context.resamples)
     ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
-    alone = leave_one_out(data.judgments, {})
-    frame = ceiling.assign(label="People", seat=alone["pearson"].to_numpy())
+    single_reliability = leave_one_out(data.judgments, {})
+    frame = ceiling.assign(label="People", seat=single_reliability["pearson"].to_numpy())
     table = context.table(
         "reliability",
         "Reliability",
@@ -89,7 +89,7 @@ def _find_reliability(data: Joined, context: Context) -> Findings:
         ),
         (_ceiling_note(ceiling, splits), f"{_SEAT}."),
     )
-    return Findings((table,), {"ceiling": ceiling, "leave_one_out": alone})
+    return Findings((table,), {"ceiling": ceiling, "leave_one_out": single_reliability})
 
 
 def _make_wide_table(preferred: pd.DataFrame, matched: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -114,14 +114,14 @@ def _find_correlations(
     )
     splits = min(_MOST_SPLITS, context.resamples)
     ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
-    alone = leave_one_out(data.judgments, data.decisions)
+    single_correlations = leave_one_out(data.judgments, data.decisions)
     statistics = {
         "correlations": rows,
         "ceiling": ceiling,
-        "leave_one_out": alone,
+        "leave_one_out": single_correlations,
     }
     tables = (
-        _correlation_table(rows, ceiling, alone, splits, context),
+        _correlation_table(rows, ceiling, single_correlations, splits, context),
         _correlations_by_construction(rows, context),
     )
     return Findings(tables, statistics)

@@ -181,8 +181,8 @@ def lexical_findings(
 
 def _scored_items(study: Study, data: Joined) -> list[Item]:
     """Return the study's items if they include the run's and a model scored more, or the run's."""
-    most = max((len(frame) for frame in data.decisions.values()), default=0)
-    if most > len(data.items) and study.grammar_path.is_file():
+    n_most = max((len(frame) for frame in data.decisions.values()), default=0)
+    if n_most > len(data.items) and study.grammar_path.is_file():
         generated = list(load_items(study))
         if set(data.items["item_id"]) <= {item.item_id for item in generated}:
             return generated
@@ -242,10 +242,10 @@ def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
-    scored = ~np.isnan(is_right)
-    pair, n = chosen.pair[scored], len(chosen.pairs)
+    is_scored = ~np.isnan(is_right)
+    pair, n = chosen.pair[is_scored], len(chosen.pairs)
     counts = np.bincount(pair, minlength=n)
-    correct = np.bincount(pair, is_right[scored], n)
+    correct = np.bincount(pair, is_right[is_scored], n)
     met = np.flatnonzero(counts)
     columns = {model: correct[met] / counts[met], f"{model}_items": counts[met]}
     return pd.DataFrame(columns, index=met)

@@ -77,9 +77,9 @@ def mixed_findings(
         },
     )
     if decisions:
-        compared = compare_on_one_scale(model, rows)
-        tables.append(_one_scale_table(compared, context))
-        statistics["mixed_model_one_scale"] = compared
+        comparisons = compare_on_one_scale(model, rows)
+        tables.append(_one_scale_table(comparisons, context))
+        statistics["mixed_model_one_scale"] = comparisons
     return Findings(
         tuple(tables),
         statistics,
@@ -246,15 +246,17 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
         rows: The fitted choices.
         model: The fitted model.
     """
-    varying = model.varying
-    columns = _name_effect_columns(varying)
+    random_effects = model.varying
+    columns = _name_effect_columns(random_effects)
     table = rows[[column for column in rows if column in _COLUMNS or str(column) in model.formula]]
-    table = table.assign(**{name: varying.values[:, place] for place, name in columns.items()})
+    table = table.assign(
+        **{name: random_effects.values[:, place] for place, name in columns.items()}
+    )
     table.to_csv(folder / CHOICES, index=False)
     formula = " +\n    ".join(
         [
             f"chose_good ~ {_list_fixed_effects(model, rows)}",
-            *_format_random_effects(varying, columns),
+            *_format_random_effects(random_effects, columns),
         ]
     )
     read = "\n".join(_read(rows))

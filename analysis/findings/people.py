@@ -198,29 +198,29 @@ def _learning_table(rows: pd.DataFrame, effect: pd.DataFrame, context: Context) 
 
 def _learning_note(effect: pd.DataFrame) -> str:
     [difference] = effect.to_dict("records")
-    compared = "Second half of the session minus first, accuracy"
+    comparison = "Second half of the session minus first, accuracy"
     if pd.isna(difference["difference"]):
-        return f"{compared}: cannot be estimated, because one half has no judgments."
+        return f"{comparison}: cannot be estimated, because one half has no judgments."
     if pd.isna(difference["low"]):
-        return f"{compared}: {difference['difference']:+z.3f}; too few judgments for an interval."
+        return f"{comparison}: {difference['difference']:+z.3f}; too few judgments for an interval."
     return (
-        f"{compared}: {difference['difference']:+z.3f} [{difference['low']:+z.3f}, "
+        f"{comparison}: {difference['difference']:+z.3f} [{difference['low']:+z.3f}, "
         f"{difference['high']:+z.3f}]; 95%, two-way clustered."
     )
 
 
 def _speed_note(across: pd.DataFrame) -> str:
     [row] = across.to_dict("records")
-    compared = "Over participants, Spearman's correlation of median reaction time and accuracy"
+    comparison = "Over participants, Spearman's correlation of median reaction time and accuracy"
     if pd.isna(row["spearman"]):
         return (
-            f"{compared}: cannot be estimated, because there are fewer than {FEWEST_ITEMS} "
+            f"{comparison}: cannot be estimated, because there are fewer than {FEWEST_ITEMS} "
             "participants, or all are equally fast or equally accurate."
         )
     if pd.isna(row["spearman_low"]):
-        return f"{compared}: {row['spearman']:+z.2f}; too few judgments for an interval."
+        return f"{comparison}: {row['spearman']:+z.2f}; too few judgments for an interval."
     return (
-        f"{compared}: {row['spearman']:+z.2f} [{row['spearman_low']:+z.2f}, "
+        f"{comparison}: {row['spearman']:+z.2f} [{row['spearman_low']:+z.2f}, "
         f"{row['spearman_high']:+z.2f}]."
     )
 

@@ -87,8 +87,13 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
             "-" if values.get(name) == done_value else "changed",
         )
     planned, finished = values["n_participants"], flow.finished
-    short = "" if finished is None else f"{finished - planned:+d}"
-    yield "n_participants", planned, finished, "-" if finished == planned else f"{short} finished"
+    difference = "" if finished is None else f"{finished - planned:+d}"
+    yield (
+        "n_participants",
+        planned,
+        finished,
+        "-" if finished == planned else f"{difference} finished",
+    )
     planned_margin = values["comparisons"].get("margin")
     yield (
         "comparisons.margin",
@@ -100,12 +105,12 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
     comparisons = study.analysis.model_dump(mode="json")
     for name, planned_value in values["comparisons"].items():
         if name != "margin":
-            same = comparisons[name] == planned_value
+            is_same = comparisons[name] == planned_value
             yield (
                 f"comparisons.{name}",
                 planned_value,
                 comparisons[name],
-                "-" if same else "changed",
+                "-" if is_same else "changed",
             )
     formula = inputs.options.formula
     yield "mixed model's formula", None, formula, "not planned" if formula else "-"

@@ -321,9 +321,11 @@ def _correlate_with_people(
     people: "pd.Series[float]", values: "pd.Series[float]", ratings: pd.DataFrame
 ) -> dict[str, float]:
     correlations = _correlate(people, values, ratings)
-    reported = {name: value for name, value in correlations.items() if name != "agreement"}
+    reported_correlations = {
+        name: value for name, value in correlations.items() if name != "agreement"
+    }
     n_scores = pd.DataFrame({"people": people, "model": values}).dropna()["model"].nunique()
-    return reported | {"n_scores": n_scores}
+    return reported_correlations | {"n_scores": n_scores}
 
 
 def _correlate(

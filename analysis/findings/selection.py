@@ -96,13 +96,13 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
         would give the printed accuracy; NaN if none does).
     """
     people = accuracy[accuracy["judge"] == PEOPLE]
-    printed = dict(
+    printed_values = dict(
         zip(people[list(by)].itertuples(index=False, name=None), people["accuracy"], strict=True)
     )
     selected = [
         row
         for rule, loaded in _counting_rules(run.study.exclusion)
-        for row in _make_rows(run, rule, loaded, by, printed)
+        for row in _make_rows(run, rule, loaded, by, printed_values)
     ]
     columns = [*by, "rule", "n_trials", "most_errors", "share", "n_own", "example", "printed"]
     return pd.DataFrame(selected, columns=[*columns, "true"])
@@ -122,8 +122,8 @@ def _list_error_counts(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str,
         yield rule.rule, loaded
     # A participant kept by "any" is kept by each of its rules; other combinations give no bound.
     if rule.rule == "any":
-        inner = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
-        yield from _counting_rules(inner)
+        inner_rules = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
+        yield from _counting_rules(inner_rules)
 
 
 def _make_rows(
@@ -140,8 +140,8 @@ def _make_rows(
         return
     # In a sound design, every list shows the same number; otherwise use the most frequent one.
     n_trials = int(numbers.mode().iloc[0])
-    most = cast(CountsErrors, rule).most_errors(n_trials)
-    if most >= n_trials:
+    most_errors = cast(CountsErrors, rule).most_errors(n_trials)
+    if most_errors >= n_trials:
         return
     # A row counts only targets, if there are any.
     in_rows = (
@@ -156,12 +156,12 @@ def _make_rows(
             **dict(zip(by, key, strict=True)),
             "rule": name,
             "n_trials": n_trials,
-            "most_errors": most,
+            "most_errors": most_errors,
             "share": share,
             "n_own": round(n_own / n_people, 1),
-            "example": printed_accuracy(_EXAMPLE, n_trials, most, share),
+            "example": printed_accuracy(_EXAMPLE, n_trials, most_errors, share),
             "printed": float(printed[key]),
-            "true": true_accuracy(float(printed[key]), n_trials, most, share),
+            "true": true_accuracy(float(printed[key]), n_trials, most_errors, share),
         }
 
 
@@ -231,20 +231,20 @@ def add_selection_note(table: Table, selected: pd.DataFrame) -> Table:
 
 
 def _note(row: Mapping[Hashable, Any]) -> str:
-    n, most = cast(int, row["n_trials"]), cast(int, row["most_errors"])
-    share, printed = cast(float, row["share"]), cast(float, row["printed"])
+    n, most_errors = cast(int, row["n_trials"]), cast(int, row["most_errors"])
+    share, printed_share = cast(float, row["share"]), cast(float, row["printed"])
     true = cast(float | None, row["true"])
     subject = "The trials" if share == 1 else f"{share:.0%} of the trials"
     of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
     came = (
-        f"; the printed {printed:.3f} would result from {true:.3f}, an increase of "
-        f"{printed - true:+z.3f}"
+        f"; the printed {printed_share:.3f} would result from {true:.3f}, an increase of "
+        f"{printed_share - true:+z.3f}"
         if true is not None and not pd.isna(true)
         else ""
     )
     return (
-        f"{subject} of this row also decide which participants are kept (at most {most} "
-        f"{'error' if most == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
+        f"{subject} of this row also decide which participants are kept (at most {most_errors} "
+        f"{'error' if most_errors == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
         f"accuracy: if everyone's true accuracy were {_EXAMPLE:.2f}, the table would show "
         f"{cast(float, row['example']):.3f}{came}."
     )

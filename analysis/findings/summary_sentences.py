@@ -45,13 +45,16 @@ def effect_sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARE
     texts = []
     for name, rows in effects.groupby("construction", sort=False):
         crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
-        reported = crossed if len(crossed) else rows
+        reported_rows = crossed if len(crossed) else rows
         title, n = titles.get(str(name), str(name)), int(rows["p_holm"].notna().sum())
-        surest = reported.sort_values("p_holm", kind="stable").index[:_MOST_REPORTED].sort_values()
+        surest = (
+            reported_rows.sort_values("p_holm", kind="stable").index[:_MOST_REPORTED].sort_values()
+        )
         texts += [
-            _write_sentence(title, row, n, unit) for row in reported.loc[surest].to_dict("records")
+            _write_sentence(title, row, n, unit)
+            for row in reported_rows.loc[surest].to_dict("records")
         ]
-        if n_more := len(reported) - len(surest):
+        if n_more := len(reported_rows) - len(surest):
             texts.append(f"{title}: {n_more} more in the table of differences.")
     return texts
 

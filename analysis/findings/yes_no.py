@@ -74,8 +74,8 @@ def _compute_sensitivity(answers: pd.DataFrame) -> pd.DataFrame:
     if answers.empty:
         return pd.DataFrame(columns=["construction"])
     of_each = detection(answers, ["construction"])
-    counted = answers[answers["kind"].astype(str) != Kind.CATCH]
-    together = detection(counted.assign(construction=""), ["construction"])
+    counted_answers = answers[answers["kind"].astype(str) != Kind.CATCH]
+    together = detection(counted_answers.assign(construction=""), ["construction"])
     return pd.concat([together, of_each], ignore_index=True)
 
 

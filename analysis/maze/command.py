@@ -165,13 +165,13 @@ def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:
 
 
 def _write_table(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
-    added = list(dict.fromkeys(column for _, column in texts))
-    columns = [*(name for name in raw.columns if name not in added), *added]
+    added_columns = list(dict.fromkeys(column for _, column in texts))
+    columns = [*(name for name in raw.columns if name not in added_columns), *added_columns]
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=_DIVIDERS[out.suffix], lineterminator="\n")
         writer.writerow(columns)
         for number, row in enumerate(raw.rows):
-            row_texts = {column: texts[number, column] for column in added}
+            row_texts = {column: texts[number, column] for column in added_columns}
             writer.writerow([(row.values | row_texts)[name] for name in columns])
 
 
@@ -196,12 +196,12 @@ def _report_audit(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> 
                 [use.sentence.place, use.sentence.frame, use.position + 1, word, use.distractor,
                  *numbers, "; ".join(use.unmet)]
             )  # fmt: skip
-    lacking = [use for use in uses if use.unmet]
-    click.echo(f"{len(uses) - len(lacking):,} of {len(uses):,} words keep every promise.")
-    for use in lacking[:_SHOWN]:
+    unmet_uses = [use for use in uses if use.unmet]
+    click.echo(f"{len(uses) - len(unmet_uses):,} of {len(uses):,} words keep every promise.")
+    for use in unmet_uses[:_SHOWN]:
         click.echo(
             f'  {use.sentence.place}: "{use.sentence.words[use.position]}" beside '
             f'"{use.distractor}": {"; ".join(use.unmet)}'
         )
-    if len(lacking) > _SHOWN:
-        click.echo(f"  and {len(lacking) - _SHOWN:,} more: {out}")
+    if len(unmet_uses) > _SHOWN:
+        click.echo(f"  and {len(unmet_uses) - _SHOWN:,} more: {out}")

@@ -148,10 +148,12 @@ def choose_distractors(
         words_taken = used[slot.frame]
         rng = generator(bounds.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
-        matching = vocabulary.match(
+        matching_words = vocabulary.match(
             words, bounds.length, bounds.frequency, rng, bounds.candidates + len(words_taken)
         )
-        candidates = [word for word in matching if word not in words_taken][: bounds.candidates]
+        candidates = [word for word in matching_words if word not in words_taken][
+            : bounds.candidates
+        ]
         if not candidates:
             near = vocabulary.nearest(words, rng, bounds.candidates + len(words_taken))
             candidates = [word for word in near if word not in words_taken][: bounds.candidates]
@@ -164,7 +166,7 @@ def _best_candidate(
     slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], bounds: Bounds
 ) -> str:
     """Return the first candidate that meets the bounds under all models, or else the nearest."""
-    short = dict.fromkeys(candidates, 0.0)
+    shortfalls = dict.fromkeys(candidates, 0.0)
     for scorer in scorers:
         for sentence, position in slot.uses:
             bits = compute_surprisals(
@@ -175,10 +177,10 @@ def _best_candidate(
             if right is not None:
                 bound = max(bound, right + bounds.margin_bits)
             for word, word_bits in zip(candidates, bits, strict=False):
-                lacking = 1e6 if word_bits is None else max(0.0, bound - word_bits)
-                short[word] = max(short[word], lacking)
+                missing_bits = 1e6 if word_bits is None else max(0.0, bound - word_bits)
+                shortfalls[word] = max(shortfalls[word], missing_bits)
     # Among candidates that meet all bounds, the random order decides.
-    return min(candidates, key=lambda word: short[word])
+    return min(candidates, key=lambda word: shortfalls[word])
 
 
 def compute_surprisals(
@@ -269,9 +271,9 @@ def _unmet_matching_bounds(
 ) -> Iterator[str]:
     if abs(len(word) - len(right)) > bounds.length:
         yield f"{len(word)} letters against {len(right)}"
-    apart = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
-    if apart > bounds.frequency + 1e-9:
-        yield f"log-frequencies differ by {apart:.1f}"
+    frequency_difference = abs(vocabulary.frequency(word) - vocabulary.frequency(right))
+    if frequency_difference > bounds.frequency + 1e-9:
+        yield f"log-frequencies differ by {frequency_difference:.1f}"
 
 
 def _unmet_surprisal_bounds(

@@ -121,9 +121,11 @@ def _slots_of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
     for sentence in sentences:
         occurrences = Counter[str]()
         for position, word in enumerate(sentence.words):
-            plain = normalise_word(word)
-            occurrences[plain] += 1
-            key: tuple[object, ...] = (position,) if aligned else (plain, occurrences[plain])
+            plain_word = normalise_word(word)
+            occurrences[plain_word] += 1
+            key: tuple[object, ...] = (
+                (position,) if aligned else (plain_word, occurrences[plain_word])
+            )
             if position:
                 slots.setdefault(key, []).append((sentence, position))
     for key, uses in slots.items():

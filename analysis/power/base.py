@@ -210,9 +210,9 @@ def sizes_needed(
     Returns:
         construction, per_list; missing if no tried size is sufficient.
     """
-    enough = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
+    sufficient_rows = summary_rows[fits(summary_rows)].groupby("construction")["per_list"].min()
     names = summary_rows["construction"].unique()
-    return enough.reindex(names).astype("Int64").reset_index()
+    return sufficient_rows.reindex(names).astype("Int64").reset_index()
 
 
 def power_figure(

@@ -168,9 +168,11 @@ def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> It
             "--slowdown is for studies that are read step by step; this one has no reading times."
         )
     planned = primary_comparisons(study, built, options)
-    compared = {one.measure for one in planned if isinstance(one.compared, Contrast)}
+    contrast_measures = {one.measure for one in planned if isinstance(one.compared, Contrast)}
     asks_accuracy = options.like is not None or options.accuracy is not None
-    if compared and not (options.like or (asks_accuracy and ACCURACY not in compared)):
+    if contrast_measures and not (
+        options.like or (asks_accuracy and ACCURACY not in contrast_measures)
+    ):
         yield from power_of_comparisons(study, built, options)
         return
     if Gives.RIGHT not in response.gives or (response.step_table and not asks_accuracy):
@@ -181,7 +183,7 @@ def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> It
         return
     for outcome in power_of_choices(study, built, options):
         further: tuple[str, ...] = ()
-        if planned and not compared and options.like is None:
+        if planned and not contrast_measures and options.like is None:
             further = tuple(people_minus_model(study, built, options))
         yield replace(outcome, sentences=(*outcome.sentences, *further))
 

@@ -151,11 +151,11 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            one = _plan_test(comparison, answers, rows, study, len(planned), options)
-            if one is None:
+            test = _plan_test(comparison, answers, rows, study, len(planned), options)
+            if test is None:
                 unplanned.append(comparison.declaration.name)
             else:
-                tested.append(one)
+                tested.append(test)
         for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
             origins += [_describe_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
@@ -178,7 +178,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
     power = add_standard_error(summary(pd.concat(results, ignore_index=True)))
-    measures = {one: part["measure"].iloc[0] for part in results for one in part["construction"]}
+    measures = {test: part["measure"].iloc[0] for part in results for test in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
@@ -272,11 +272,11 @@ def _plan_test(
 
 def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> float:
     if comparison.measure == LOG_RT:
-        given = options.slowdown_percent
-        asked = None if given is None else float(np.log1p(given / _PERCENT))
+        slowdown = options.slowdown_percent
+        effect = None if slowdown is None else float(np.log1p(slowdown / _PERCENT))
     else:
-        asked = options.difference
-    return asked or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
+        effect = options.difference
+    return effect or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
 
 
 def _select_compared_answers(

@@ -96,8 +96,12 @@ def cell_means(
             true = weights.to_numpy() @ now
             truths |= dict(zip((one.name for one in contrasted), map(float, true), strict=True))
         else:
-            lacking = np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
-            shift = dict(zip(weights, np.linalg.pinv(weights.to_numpy()) @ lacking, strict=True))
+            missing_effects = (
+                np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
+            )
+            shift = dict(
+                zip(weights, np.linalg.pinv(weights.to_numpy()) @ missing_effects, strict=True)
+            )
             means += cell.map(shift).fillna(0.0).to_numpy()
             low, high = model.reachable()
             means -= max(0.0, means.max() - high)

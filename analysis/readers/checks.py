@@ -110,9 +110,9 @@ def _note_unread_sentences(table: pd.DataFrame, account: Accounting) -> None:
     """Report unread columns that contain sentences: they may be trials of unknown items."""
     sentence_columns = []
     for column in account.unused:
-        filled = table[column][table[column] != ""]
-        words = filled.str.contains(r"\S\s+\S", regex=True)
-        if len(filled) and words.mean() > _MOSTLY and filled.nunique() > 1:
+        filled_cells = table[column][table[column] != ""]
+        words = filled_cells.str.contains(r"\S\s+\S", regex=True)
+        if len(filled_cells) and words.mean() > _MOSTLY and filled_cells.nunique() > 1:
             sentence_columns.append(column)
     if sentence_columns:
         account.attention.append(
@@ -203,8 +203,8 @@ def _describes_design(
     the column and the reading go together more often than by chance.
     """
     values = pd.Series(stated[is_stated])
-    described = [name for name in _DESCRIBED if name in rows]
-    groups = [rows[name].to_numpy()[is_stated] for name in described]
+    columns = [name for name in _DESCRIBED if name in rows]
+    groups = [rows[name].to_numpy()[is_stated] for name in columns]
     if answers is not None and len(set(answers[is_stated])) <= _KEYS and "good_side" in rows:
         groups.append(answers[is_stated])
     for group in groups:
@@ -225,11 +225,13 @@ def describe_import(run: ExportedRun, items: Sequence[Item], account: Accounting
     """Add an import's numbers, accuracy and warnings to its summary."""
     rows = run.responses
     judged_items = set(rows["item_id"].unique())
-    alike = [item.item_id for item in items if item.item_id in judged_items and Options(item).alike]
-    if alike:
+    equal_items = [
+        item.item_id for item in items if item.item_id in judged_items and Options(item).alike
+    ]
+    if equal_items:
         account.attention.append(
-            f"{len(alike)} judged item(s) have the same text in both versions; the first: "
-            f"{alike[0]}"
+            f"{len(equal_items)} judged item(s) have the same text in both versions; the first: "
+            f"{equal_items[0]}"
         )
     n_left = len(run.items) - len(judged_items)
     account.checks.append(

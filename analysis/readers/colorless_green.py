@@ -67,8 +67,8 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
         [_count_choices(good, Variant.GOOD, path), _count_choices(bad, Variant.BAD, path)],
         ignore_index=True,
     )
-    long = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
-    return Published(items, long.reset_index(drop=True), _stack_logprobs(good, bad))
+    long_rows = counts.loc[counts.index.repeat(counts["n"])].drop(columns="n")
+    return Published(items, long_rows.reset_index(drop=True), _stack_logprobs(good, bad))
 
 
 def _name_sentences(table: pd.DataFrame) -> pd.DataFrame:
@@ -123,12 +123,12 @@ def _stack_logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
     models = [
         name for name in names[names.index("sent") + 1 :] if name not in (_COUNT_COLUMN, _ID_COLUMN)
     ]
-    most = max(float(rows["freq"].astype(float).max()) for rows in (good, bad))
+    greatest_frequency = max(float(rows["freq"].astype(float).max()) for rows in (good, bad))
     sides = [
         rows[models]
         .astype(float)
         .assign(
-            **{UNIGRAM: np.log1p(rows["freq"].astype(float)) - np.log1p(most)},
+            **{UNIGRAM: np.log1p(rows["freq"].astype(float)) - np.log1p(greatest_frequency)},
             variant=variant.value,
         )
         for rows, variant in ((good, Variant.GOOD), (bad, Variant.BAD))

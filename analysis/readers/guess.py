@@ -99,8 +99,10 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
             return _map_single_answers(table, answers, item, by_texts, rows)
         if by_texts == [choice.columns.get("chosen")]:
             # No column has two roles: this one says which sentence was shown.
-            lacking = f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
-            return Guess(Meaning(), (lacking,))
+            missing_column = (
+                f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
+            )
+            return Guess(Meaning(), (missing_column,))
     columns = {"item": item} | choice.columns | _map_role(rows, "rt_ms")
     if by_texts:
         del columns["item"]
@@ -181,7 +183,9 @@ def _map_participant(
     table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
-    lacking = () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
+    missing_columns = (
+        () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
+    )
     person = first_column_for_role(table, "participant")
     if person is None and mapping.wide:
         person = find_session_column(table)
@@ -198,7 +202,7 @@ def _map_participant(
         role: header for role, header in columns.items() if role != header or mapping.wide
     }
     return Guess(
-        mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}), lacking
+        mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}), missing_columns
     )
 
 
@@ -341,10 +345,10 @@ def _versions_in_column(
     """Return the versions in a column, by name or by text; empty if it has other values."""
     # Skip items with identical versions; their judgments are refused by name later.
     distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
-    filled = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
+    filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
     versions = [
         text if text in _VERSIONS else options[item_id].version(text)
-        for item_id, text in zip(filled[item], filled[column], strict=True)
+        for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
     ]
     recognised = [version for version in versions if version is not None]
     likely = bool(versions) and len(recognised) / len(versions) > LIKELY

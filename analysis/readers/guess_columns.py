@@ -54,9 +54,9 @@ def find_item_column(table: pd.DataFrame, options: ItemOptions) -> str | None:
         return next(iter(likely), None)
     # Numeric item ids may also be ratings, participants, ages or positions.
     likely = [name for name in likely if hits[name] > LIKELY * hits[likely[0]]]
-    called = [name for name in likely if simplify_name(name) in ROLES["item"].names]
-    told = _columns_agreeing_with_texts(table, called or likely, options)
-    return told[0] if len(told) == 1 or (told and called) else None
+    named = [name for name in likely if simplify_name(name) in ROLES["item"].names]
+    agreeing = _columns_agreeing_with_texts(table, named or likely, options)
+    return agreeing[0] if len(agreeing) == 1 or (agreeing and named) else None
 
 
 def _columns_agreeing_with_texts(
@@ -357,12 +357,12 @@ def _guess_answer_kind(
     rows: pd.DataFrame, column: str, sentence: "pd.Series[str] | None", person: str | None
 ) -> str | None:
     """Return whether a column may contain ratings or yes-or-no answers; None if neither."""
-    filled = rows[column] != ""
-    cells = rows[column][filled]
-    if cells.nunique() < _TWO or filled.mean() < 1 / 2:
+    is_full = rows[column] != ""
+    cells = rows[column][is_full]
+    if cells.nunique() < _TWO or is_full.mean() < 1 / 2:
         return None
-    described = sentence is not None and _is_function_of_sentence(cells, sentence[filled])
-    if described or _describes_participants(cells, rows[person][filled] if person else None):
+    is_described = sentence is not None and _is_function_of_sentence(cells, sentence[is_full])
+    if is_described or _describes_participants(cells, rows[person][is_full] if person else None):
         return None
     lower = set(cells.str.strip().str.lower())
     if lower <= GOOD_WORDS | BAD_WORDS and lower & GOOD_WORDS and lower & BAD_WORDS:

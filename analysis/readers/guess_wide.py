@@ -80,8 +80,12 @@ def find_item_named_columns(
         for item in options:
             if item in column:
                 items_by_pattern.setdefault(column.replace(item, "{item}"), []).append(item)
-    most = max(map(len, items_by_pattern.values()), default=0)
-    return {pattern: items for pattern, items in items_by_pattern.items() if len(items) == most > 1}
+    n_most_items = max(map(len, items_by_pattern.values()), default=0)
+    return {
+        pattern: items
+        for pattern, items in items_by_pattern.items()
+        if len(items) == n_most_items > 1
+    }
 
 
 def map_item_named_columns(

@@ -186,8 +186,8 @@ def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> E
     people = rows.drop_duplicates("participant")
     return ExportedRun(
         folder=path,
-        facts=_make_facts(path, items),
-        study=_make_study(path, item_table, rows),
+        facts=make_facts(path, items),
+        study=make_study(path, item_table, rows),
         items=prefix_own_columns(item_table),
         participants=pd.DataFrame(
             {
@@ -343,7 +343,8 @@ def _number_values(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
     return pd.Series(pd.factorize(rows[name])[0] if name in rows else 0, rows.index)
 
 
-def _make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
+def make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
+    """Return what is known of a run from a file of others."""
     return RunFacts(
         run=path.name,
         study=_study_name(path),
@@ -362,7 +363,7 @@ def _study_name(path: Path) -> str:
     return "s_" + re.sub(r"\W+", "_", path.stem.lower(), flags=re.ASCII).strip("_")
 
 
-def _make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
+def make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
     """Return a study with the items' constructions; all else is unknown."""
     people = rows.groupby("participant").size()
     return Study(

@@ -107,10 +107,11 @@ def _parse_arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, s
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
     choices, further_contexts = contexts[:2], contexts[2:]
-    alone = [choice[1].strip() for choice in further_contexts if not choice[0].strip()]
+    choices_alone = [choice[1].strip() for choice in further_contexts if not choice[0].strip()]
     either = [[choice[place].strip() for choice in choices] for place in (1, 0)]
     if len(choices) != 2 or (
-        further_contexts and (len(alone) < len(further_contexts) or alone not in either)
+        further_contexts
+        and (len(choices_alone) < len(further_contexts) or choices_alone not in either)
     ):
         raise _unreadable_sample_error(f"it has {len(contexts)} choices", place)
     return choices
@@ -167,10 +168,10 @@ def _make_draft(
     task: str,
     number: str,
 ) -> Draft:
-    same = arguments[0][0] == arguments[1][0]
+    is_same_context = arguments[0][0] == arguments[1][0]
     # Two contexts with one continuation are two whole texts.
-    texts = [text if same else context + text for context, text in arguments]
-    context = arguments[target][0] if same else ""
+    texts = [text if is_same_context else context + text for context, text in arguments]
+    context = arguments[target][0] if is_same_context else ""
     if not context or (context[-1:].strip() and all(_is_after_one_space(t) for t in texts)):
         # One space joins a context and its options; without a context, the rendering has it.
         texts = [text[1:] if _is_after_one_space(text) else text for text in texts]

@@ -285,13 +285,13 @@ class _LongFormConverter:
     def _require_columns(self, table: pd.DataFrame, names: Sequence[str]) -> None:
         missing = [name for name in names if name not in table.columns]
         if missing:
-            tried = ", ".join(
+            tried_columns = ", ".join(
                 f"{column} = {header}" for column, header in self._mapping.columns.items()
             )
             headers_in_table = [str(name) for name in table.columns if name != ROW]
             raise AnalysisError(
                 f"the table lacks the column(s) {', '.join(missing)}; the mapping tried was: "
-                f"{tried or 'none'}",
+                f"{tried_columns or 'none'}",
                 where=str(self._path),
                 expected=f"columns named by the mapping, or {', '.join(LONG)}",
                 remedy=f"The columns seen are {', '.join(headers_in_table) or 'none'}",

@@ -86,9 +86,9 @@ def _format_toml_table(name: str, table: Mapping[str, object]) -> list[str]:
         f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(value, ensure_ascii=False)}"
         for key, value in scalars.items()
     ]
-    for key, inner in table.items():
-        if isinstance(inner, dict):
-            lines += _format_toml_table(f"{name}.{key}", inner)
+    for key, inner_value in table.items():
+        if isinstance(inner_value, dict):
+            lines += _format_toml_table(f"{name}.{key}", inner_value)
     return lines
 
 
@@ -214,8 +214,8 @@ def columns_for_role(table: pd.DataFrame, role: str) -> Iterator[str]:
                 # E-Prime and PsychoPy name an object and its time: Slide1.RT, key_resp.rt.
                 names.append(simplify_name(column.rsplit(".", 1)[-1]))
             if name in names:
-                filled = table[column][table[column] != ""]
-                if len(filled) and role_definition.holds(filled):
+                filled_cells = table[column][table[column] != ""]
+                if len(filled_cells) and role_definition.holds(filled_cells):
                     yield column
 
 
@@ -287,9 +287,9 @@ def numbers_in_all_patterns(
         return []
     all_numbers = set().union(*numbers_by_pattern.values())
     for pattern, numbers in numbers_by_pattern.items():
-        if numbers and (lacking := sorted(all_numbers - numbers, key=_numeric_key)):
+        if numbers and (missing_numbers := sorted(all_numbers - numbers, key=_numeric_key)):
             missing_columns = ", ".join(
-                pattern.replace(NUMBER, number) for number in lacking[:_SHOWN]
+                pattern.replace(NUMBER, number) for number in missing_numbers[:_SHOWN]
             )
             raise AnalysisError(
                 f"the numbered columns do not fit together: there is no {missing_columns}",

@@ -74,10 +74,10 @@ def _match_model_scores(
     known_versions = {(item.item_id, version) for item in items for version in texts_of(item)}
     scores: dict[Version, Scored] = {}
     unmatched: list[Scored] = []
-    differing: list[Scored] = []
+    differing_scores: list[Scored] = []
     for row in rows:
         if row.item_id and row.variant and row.text and _text_key(row.text) not in of_text:
-            differing.append(row)
+            differing_scores.append(row)
         versions = _versions_of_row(row, of_text)
         _refuse_contradiction(row, of_text)
         if not versions or not known_versions.issuperset(versions):
@@ -101,7 +101,7 @@ def _match_model_scores(
     _refuse_constant(scores, where)
     notes = [
         *_note_missing_scores(scores, unmatched, items, where),
-        *_warn_about_differing_texts(differing),
+        *_warn_about_differing_texts(differing_scores),
     ]
     return Matched(model, scores, rendering, tuple(notes))
 

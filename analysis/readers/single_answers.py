@@ -102,9 +102,9 @@ def add_answers(
             ],
         )
     yes = _parse_yes_no(long[SAID_YES], path)
-    alone = {item.item_id for item in items if not item.alternative}
+    single_version_ids = {item.item_id for item in items if not item.alternative}
     # A sentence without a second version has no expected answer.
-    has_alternative = ~long["item"].isin(alone).to_numpy()
+    has_alternative = ~long["item"].isin(single_version_ids).to_numpy()
     expected = version == Variant.GOOD.value
     right = pd.array(np.where(has_alternative, yes == expected, False), "boolean")
     right[~has_alternative] = pd.NA

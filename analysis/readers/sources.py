@@ -5,6 +5,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +21,7 @@ from experiment.errors import find_repeated, why_unread
 from experiment.materials.formats.delimited import (
     MISSING_MARKS,
     MISSING_SIGNS,
+    Layout,
     TextFile,
     cells_of,
     find_layout,
@@ -108,7 +110,7 @@ def read_source(path: Path) -> Source:
         source = _read_file(path)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
-            f"the judgments cannot be read ({why_unread(error)})",
+            f"the file cannot be read ({why_unread(error)})",
             where=str(path),
             expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error
@@ -116,7 +118,7 @@ def read_source(path: Path) -> Source:
         raise AnalysisError(
             "the file has no rows of data",
             where=str(path),
-            expected="at least one judgment below the names of the columns",
+            expected="at least one row below the names of the columns",
         )
     return source
 
@@ -175,9 +177,9 @@ def _read_file(path: Path) -> Source:
         return Source(path, "JATOS", frame) if several else _recognise_program(path, frame, "JSON")
     delimited = read_delimited(file)
     left_out = {"lines before the headers": delimited.before} if delimited.before else {}
-    frame, again = _drop_repeated_headers(delimited.table)
-    if again:
-        left_out["repeated headers"] = again
+    frame, n_repeated_headers = _drop_repeated_headers(delimited.table)
+    if n_repeated_headers:
+        left_out["repeated headers"] = n_repeated_headers
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
@@ -219,7 +221,7 @@ def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return without_headers, int(is_header.sum())
 
 
-_SHOWN = 3
+_SHOWN, _SAMPLED = 3, 50
 _ROWS_AT_ONCE = 500_000
 
 
@@ -246,9 +248,10 @@ def read_delimited(file: TextFile) -> Delimited:
     Raises:
         ValueError: A row has more cells than the header row.
     """
-    layout = find_layout(file, titles=True)
+    layout = _layout_of_spaces(file, find_layout(file, titles=True))
+    row_names = _has_row_names(file, layout)
     # Check before reading: pandas drops cells without a header.
-    notes = _check_row_lengths(cells_of(file, layout, lenient=True))
+    notes = () if row_names else _check_row_lengths(cells_of(file, layout, lenient=True))
     with file.lines(layout.start) as lines:
         # Read in chunks: every cell is a Python object until its chunk becomes a text column.
         chunks = pd.read_csv(
@@ -257,20 +260,51 @@ def read_delimited(file: TextFile) -> Delimited:
             dtype=str,
             keep_default_na=False,
             skipinitialspace=True,
-            index_col=False,
+            index_col=None if row_names else False,
             chunksize=_ROWS_AT_ONCE,
         )
         frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
     return Delimited(frame.rename(columns=lambda name: str(name).strip()), layout.before, notes)
 
 
+def _layout_of_spaces(file: TextFile, layout: Layout) -> Layout:
+    """Return the layout of a table whose cells are divided by spaces, as R writes it by default."""
+    header = next(cells_of(file, layout, lenient=True), (0, []))[1]
+    if len(header) != 1:
+        return layout
+    spaced = replace(layout, delimiter=" ")
+    sizes = [len(cells) for _, cells in islice(cells_of(file, spaced, lenient=True), _SAMPLED)]
+    is_table = len(sizes) > 1 and sizes[0] > 1 and len(set(sizes[1:])) == 1
+    return spaced if is_table and sizes[1] - sizes[0] in (0, 1) else layout
+
+
+def _has_row_names(file: TextFile, layout: Layout) -> bool:
+    """Return whether rows begin with a name that has no header, as R's ``write.table`` has it.
+
+    Commas may also stand in texts without quotation marks, so that tables with commas never do.
+    """
+    if layout.delimiter not in "\t ":
+        return False
+    names, rows = set[str](), cells_of(file, layout, lenient=True)
+    _, header = next(rows, (0, []))
+    number = 0
+    for _, cells in rows:
+        if not cells:
+            continue
+        if len(cells) != len(header) + 1:
+            return False
+        names.add(cells[0])
+        number += 1
+    return number > 0 and len(names) == number
+
+
 def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
     _, headers = next(rows, (0, []))
-    short = 0
+    n_short_rows = 0
     for line, cells in rows:
         if any(cell.strip() for cell in cells[len(headers) :]):
             raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
-        short += 0 < len(cells) < len(headers)
+        n_short_rows += 0 < len(cells) < len(headers)
     notes = []
     twice = [name for name in find_repeated(map(str.strip, headers)) if name]
     if twice:
@@ -278,6 +312,8 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
             f"the header {', '.join(twice[:_SHOWN])} stands more than once; the second is called "
             f"{twice[0]}.1"
         )
-    if short:
-        notes.append(f"{short} row(s) have fewer cells than there are headers; was the file cut?")
+    if n_short_rows:
+        notes.append(
+            f"{n_short_rows} row(s) have fewer cells than there are headers; was the file cut?"
+        )
     return tuple(notes)

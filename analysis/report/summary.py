@@ -118,10 +118,10 @@ def summarise_models(
     models = on_judged[on_judged["is_model"]]
     sentences = []
     for model, rows in models.groupby("judge", sort=False):
-        described = " ".join(_describe_model(str(model), rows, study, statistics, margin))
+        descriptions = " ".join(_describe_model(str(model), rows, study, statistics, margin))
         # The comparison's own sentence has the verdict, corrected for the number of models.
         name = f"{model}: " if is_answered_first(statistics, str(model)) else ""
-        sentences += [f"{name}{described}"] if described else []
+        sentences += [f"{name}{descriptions}"] if descriptions else []
     overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
     sentences.append(f"People chose the expected version in {overall:.1%} of all judgments.")
     return sentences

@@ -51,13 +51,13 @@ def _effect_sentences(
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
     titles = titles_of(inputs.context.study)
     for name, rows in effects.groupby("construction", sort=False):
-        tested = rows[rows["p_holm"].notna()]
+        tested_rows = rows[rows["p_holm"].notna()]
         title = titles.get(str(name), str(name))
-        if tested.empty:
+        if tested_rows.empty:
             yield f"{title}: too few reading times for an interval."
             continue
-        row = tested.sort_values("p_holm", kind="stable").iloc[0]
-        low, high, n = row["percent_low"], row["percent_high"], len(tested)
+        row = tested_rows.sort_values("p_holm", kind="stable").iloc[0]
+        low, high, n = row["percent_low"], row["percent_high"], len(tested_rows)
         family = f"{n} comparisons of regions and contrasts in the construction"
         yield (
             f"{title}: the clearest difference is {row['contrast']} in region {row['region']}, "

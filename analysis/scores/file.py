@@ -93,11 +93,11 @@ def open_shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache
         facts: The metadata of the shards; shards with other metadata are deleted.
     """
     folder = out.with_name(f".{out.name}.parts")
-    described = json.dumps(dict(facts), indent=2, sort_keys=True)
-    if not _matches_facts(folder, described):
+    facts_json = json.dumps(dict(facts), indent=2, sort_keys=True)
+    if not _matches_facts(folder, facts_json):
         shutil.rmtree(folder, ignore_errors=True)
         with atomic_write(folder / _FACTS) as temporary:
-            temporary.write_text(described, encoding="utf-8", newline="\n")
+            temporary.write_text(facts_json, encoding="utf-8", newline="\n")
     yield ShardCache(folder)
     shutil.rmtree(folder, ignore_errors=True)
 

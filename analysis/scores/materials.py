@@ -60,8 +60,8 @@ def collect_sentences(
     for item in items:
         good = len(of_row)
         versions = dict(_list_versions(item))
-        compared = list(versions).index(item.contrast) if item.contrast in versions else 0
-        against += [good + compared, *[good] * (len(versions) - 1)]
+        contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
+        against += [good + contrast_index, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
@@ -194,12 +194,12 @@ class _Tokens:
         compared_places = np.where(
             inside, np.repeat(self._starts[compared], lengths) + place, own_places
         )
-        same = inside & (self._numbers[own_places] == self._numbers[compared_places])
+        is_same = inside & (self._numbers[own_places] == self._numbers[compared_places])
         # Count the leading tokens of an answer up to the first difference.
-        differences = np.concatenate(([0], np.cumsum(~same)))
+        differences = np.concatenate(([0], np.cumsum(~is_same)))
         undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
-        counted = np.concatenate(([0], np.cumsum(undisturbed)))
-        return np.asarray(counted[firsts + lengths] - counted[firsts], np.int64)
+        cumulative_counts = np.concatenate(([0], np.cumsum(undisturbed)))
+        return np.asarray(cumulative_counts[firsts + lengths] - cumulative_counts[firsts], np.int64)
 
     def sums(self, rows: Ints, skipped: Ints) -> NDArray[np.float64]:
         """Return each answer's log-probability without its first tokens.

@@ -160,8 +160,8 @@ def compute_metric(tokens: Tokens, metric: str, unigram: Tokens | None = None) -
         return np.asarray(logprobs.sum(axis=1) / penalty**_PENALTY_POWER)
     if metric in ("word", "word_unigram"):
         return np.asarray(logprobs[np.arange(len(logprobs)), tokens.start])
-    later = np.arange(logprobs.shape[1]) >= tokens.start[:, None]
-    sums = np.asarray(np.where(later, logprobs, 0).sum(axis=1))
+    is_later = np.arange(logprobs.shape[1]) >= tokens.start[:, None]
+    sums = np.asarray(np.where(is_later, logprobs, 0).sum(axis=1))
     return sums / (tokens.lengths - tokens.start) if metric == "completion_mean" else sums
 
 
@@ -221,8 +221,8 @@ def apply_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> 
 def _has_single_version(scores: Scores) -> bool:
     """Return whether an item has only one version."""
     frame = scores.frame
-    compared = frame["item_id"][have_equal_text(frame["variant"], frame["contrast"])]
-    return bool(set(frame["item_id"].astype(str)) - set(compared.astype(str)))
+    compared_ids = frame["item_id"][have_equal_text(frame["variant"], frame["contrast"])]
+    return bool(set(frame["item_id"].astype(str)) - set(compared_ids.astype(str)))
 
 
 def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:

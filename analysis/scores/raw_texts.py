@@ -226,8 +226,8 @@ def _render(environment: SandboxedEnvironment, template: str, row: Mapping[str, 
 
 
 def _task_rows(task: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, Any]]:
-    named = (task.get("dataset_kwargs") or {}).get("data_files")
-    for name in _flatten_names(named):
+    file_names = (task.get("dataset_kwargs") or {}).get("data_files")
+    for name in _flatten_names(file_names):
         file = Path(name) if Path(name).is_file() else path.parent / name
         if file.suffix.lower() in (".json", ".jsonl"):
             for line in _decode(file).split("\n"):

@@ -169,8 +169,12 @@ def bootstrap_accuracy(
     """
     grouped = group_rows(judgments, by)
     unit = judgments[clustering_column(judgments)]
-    counted = count_cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
-    ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
+    cell_counts = count_cells(
+        judgments["chose_good"], judgments["participant"], unit, grouped.number
+    )
+    ends = [
+        percentile_interval(drawn) for drawn in crossed_bootstrap(cell_counts, rng, resamples).T
+    ]
     low, high = (
         [group_interval.low for group_interval in ends],
         [group_interval.high for group_interval in ends],
@@ -342,6 +346,6 @@ def _cluster_squares(
     right: csr_array, n_judged: csr_array, accuracy: Floats
 ) -> tuple[Floats, Floats]:
     """Return each group's sum of clusters' ``(right - accuracy judged)^2``, and the clusters."""
-    apart = right - n_judged.multiply(accuracy[None, :])
-    squares = np.asarray(apart.multiply(apart).sum(axis=0)).ravel()
+    residuals = right - n_judged.multiply(accuracy[None, :])
+    squares = np.asarray(residuals.multiply(residuals).sum(axis=0)).ravel()
     return squares, np.asarray((n_judged > 0).sum(axis=0), dtype=float).ravel()

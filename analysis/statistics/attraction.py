@@ -60,10 +60,10 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
 def _compare_features(distinct: pd.DataFrame) -> pd.DataFrame:
     """Return one construction's rows with configuration and agreement; empty if not comparable."""
     features = feature_columns(distinct).dropna(axis=1)
-    compared = features[_find_comparable_features(features)].to_numpy(dtype=str)
-    if compared.shape[1] == 0:
+    feature_values = features[_find_comparable_features(features)].to_numpy(dtype=str)
+    if feature_values.shape[1] == 0:
         distinct = distinct.head(0)
-    rows = compared[: len(distinct)]
+    rows = feature_values[: len(distinct)]
     return distinct.assign(
         configuration=pd.Series([" / ".join(row) for row in rows], distinct.index, dtype=str),
         agreement=pd.Series(

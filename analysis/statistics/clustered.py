@@ -312,8 +312,8 @@ def share_ends(
         spread = accuracy * (1 - accuracy)
         z = student_quantile(freedom)
         near = wilson(accuracy, spread / total, z)
-        added = np.maximum(1 - parts[2] / total, 0)
-        further = z * (1 + _FURTHER * added * np.abs(1 - 2 * accuracy) / fewer)
+        added_share = np.maximum(1 - parts[2] / total, 0)
+        further = z * (1 + _FURTHER * added_share * np.abs(1 - 2 * accuracy) / fewer)
         half = further * np.sqrt(total) / spread
     is_high, at = accuracy > 0.5, logit(accuracy)
     return (

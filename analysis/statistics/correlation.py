@@ -205,12 +205,12 @@ def _rank_falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
 def _rank_falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
     """Return for each item the sum over the others of (rank drop in x) times (rank drop in y)."""
     cell = np.unique(x * (y.max() + 1) + y, return_inverse=True)[1]
-    same = np.bincount(cell)[cell] - 1
+    n_tied = np.bincount(cell)[cell] - 1
     # Sort ties in x by decreasing y, so that none of them counts as larger in both.
     both_fall = np.empty(len(x))
     order = np.lexsort((-y, x))
     both_fall[order] = _larger_behind(y[order])
-    falls: Floats = both_fall + (_larger_in_group(x, y) + _larger_in_group(y, x)) / 2 + same / 4
+    falls: Floats = both_fall + (_larger_in_group(x, y) + _larger_in_group(y, x)) / 2 + n_tied / 4
     return falls
 
 
@@ -228,15 +228,15 @@ def _larger_behind(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
     Blocks of 1, 2, 4, ... codes are compared with the following block, as in a merge sort.
     """
-    n, most = len(codes), int(codes.max()) + 1
+    n, n_groups = len(codes), int(codes.max()) + 1
     n_larger = np.zeros(n, np.intp)
     size = 1
     while size < n:
         block = np.arange(n) // size
         in_left_block = block % 2 == 0
-        ordered = np.sort(block * most + codes)
-        ends = np.searchsorted(ordered, (block[in_left_block] + 2) * most)
-        right = (block[in_left_block] + 1) * most + codes[in_left_block]
+        ordered = np.sort(block * n_groups + codes)
+        ends = np.searchsorted(ordered, (block[in_left_block] + 2) * n_groups)
+        right = (block[in_left_block] + 1) * n_groups + codes[in_left_block]
         n_larger[in_left_block] += ends - np.searchsorted(ordered, right, side="right")
         size *= 2
     return n_larger

@@ -192,8 +192,8 @@ def _is_singular(terms: Sequence[RandomTerm], layout: Parameters, best: Floats) 
     from_scale = []
     for term, loading in zip(terms, layout.loadings(best), strict=True):
         # Each effect in logits: scaled by its column.
-        moved = loading * np.sqrt((term.columns**2).mean(axis=0))[:, None]
-        from_scale.append(float(np.linalg.svd(moved, compute_uv=False).min()))
+        effect_sizes = loading * np.sqrt((term.columns**2).mean(axis=0))[:, None]
+        from_scale.append(float(np.linalg.svd(effect_sizes, compute_uv=False).min()))
     return min(from_scale) < SINGULAR
 
 
@@ -224,17 +224,17 @@ def fit_by_rule(
     full = optimum(answers, fixed, terms)
     if not full.singular or all(len(term.effects) == 1 for term in terms):
         return full.model(), AS_DECLARED
-    apart = [replace(term, correlated=False) for term in terms]
-    simpler = optimum(answers, fixed, apart)
+    uncorrelated_terms = [replace(term, correlated=False) for term in terms]
+    simpler = optimum(answers, fixed, uncorrelated_terms)
     if not simpler.singular:
         return simpler.model(), NO_CORRELATIONS
-    reduced = [_drop_zero_variance_effects(term, simpler) for term in apart]
+    reduced = [_drop_zero_variance_effects(term, simpler) for term in uncorrelated_terms]
     return optimum(answers, fixed, reduced).model(), NO_SLOPES
 
 
 def _drop_zero_variance_effects(term: RandomTerm, fitted: Optimum) -> RandomTerm:
     rows = fitted.random[fitted.random["unit"] == term.unit]
-    moved = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
-    places = np.flatnonzero((moved >= SINGULAR) | (np.arange(len(moved)) == 0))
+    effect_sizes = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
+    places = np.flatnonzero((effect_sizes >= SINGULAR) | (np.arange(len(effect_sizes)) == 0))
     effects = tuple(term.effects[place] for place in places)
     return replace(term, effects=effects, columns=term.columns[:, places])

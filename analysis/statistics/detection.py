@@ -61,10 +61,10 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     n_known = rates["n_participants"].where(rates["n_participants"] > 0, np.inf)
     fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
     ends = wilson(intervals.accuracy, fewer, student_quantile(fewer - 1))
-    alike = np.isnan(intervals.low)
+    has_no_variance = np.isnan(intervals.low)
     low, high = withhold_ends(
-        np.where(alike, ends[0], intervals.low),
-        np.where(alike, ends[1], intervals.high),
+        np.where(has_no_variance, ends[0], intervals.low),
+        np.where(has_no_variance, ends[1], intervals.high),
         rates["n_answers"],
         SHARE,
     )

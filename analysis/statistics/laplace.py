@@ -210,10 +210,10 @@ class Laplace:
         """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
         while True:
-            tried = u + size * step
-            candidate = self._evaluate(tried, point)
+            tried_u = u + size * step
+            candidate = self._evaluate(tried_u, point)
             if candidate.value >= current.value - _CONVERGED or size < _SMALLEST_STEP:
-                return tried, candidate, size * float(np.max(np.abs(step)))
+                return tried_u, candidate, size * float(np.max(np.abs(step)))
             size /= 2
 
     def _evaluate(self, u: Floats, point: _Point) -> _Mode:

@@ -177,16 +177,16 @@ def fit_linear_by_rule(
     full = fit_linear(y, fixed, terms)
     if not full.singular or all(len(term.effects) == 1 for term in terms):
         return full
-    apart = [replace(term, correlated=False) for term in terms]
-    simpler = fit_linear(y, fixed, apart)
+    uncorrelated_terms = [replace(term, correlated=False) for term in terms]
+    simpler = fit_linear(y, fixed, uncorrelated_terms)
     if not simpler.singular:
         return replace(simpler, left_out="correlations")
     reduced = []
-    for term in apart:
+    for term in uncorrelated_terms:
         sd = simpler.random.loc[simpler.random["unit"] == term.unit, "sd"].to_numpy()
-        moved = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
-        effects = tuple(np.asarray(term.effects)[moved])
-        reduced.append(replace(term, effects=effects, columns=term.columns[:, moved]))
+        has_variance = (sd > SINGULAR * simpler.residual_sd) | (np.arange(len(sd)) == 0)
+        effects = tuple(np.asarray(term.effects)[has_variance])
+        reduced.append(replace(term, effects=effects, columns=term.columns[:, has_variance]))
     return replace(fit_linear(y, fixed, reduced), left_out="correlations and slopes of no variance")
 
 

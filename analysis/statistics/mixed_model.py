@@ -105,22 +105,22 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     usual_cells = fixed == DEFAULT_FORMULA
     rows = reorder_constructions(rows) if usual_cells else rows
     random = random or default_terms(rows)
-    design, varying = _make_design_matrix(rows, fixed), row_effects(rows, random)
+    design, random_effects = _make_design_matrix(rows, fixed), row_effects(rows, random)
     bounded = bounded_rows(rows) if usual_cells else np.ones(len(rows), bool)
-    fitted = _fit_in_steps(rows, design, varying, bounded)
+    fitted = _fit_in_steps(rows, design, random_effects, bounded)
     unbounded = (np.abs(fitted.estimate) > _UNBOUNDED_LOGITS) | (
         np.diag(fitted.covariance) > _UNBOUNDED_LOGITS**2
     )
     if not usual_cells and unbounded.any():
         bounded = (design.to_numpy()[:, unbounded] == 0).all(axis=1)
-        fitted = _fit_in_steps(rows, design, varying, bounded)
+        fitted = _fit_in_steps(rows, design, random_effects, bounded)
     return MixedModel(
         formula=" + ".join([fixed, *map(str, random)]),
         coefficients=_coefficient_table(fitted, list(design.columns)),
-        random=_random_effect_table(varying, fitted.loadings),
+        random=_random_effect_table(random_effects, fitted.loadings),
         n_rows=len(rows),
         fixed=design.to_numpy(),
-        varying=varying,
+        varying=random_effects,
         covariance=fitted.covariance,
         loadings=fitted.loadings,
     )

@@ -171,9 +171,9 @@ def people_against_models(
     for model, frame in decisions.items():
         place = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         model_right = frame["correct"].to_numpy(dtype=float)[place]
-        for (keys, group), counted in zip(parts, sizes, strict=True):
+        for (keys, group), group_sizes in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
-            rows = _test_rows(pair, margin, level).assign(**counted)
+            rows = _test_rows(pair, margin, level).assign(**group_sizes)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
             renamed = rows.rename(columns={"first": "people", "second": "model"})
@@ -338,15 +338,18 @@ def models_against_models(
         unit = clustering_column(decisions[first])
         columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
         of_second = decisions[second][["item_id", "correct"]]
-        decided = decisions[first][columns].merge(
+        paired_decisions = decisions[first][columns].merge(
             of_second, "inner", on="item_id", suffixes=("", "_second")
         )
-        if decided.empty:
+        if paired_decisions.empty:
             continue
-        units = codes(decided[unit])[0]
-        groups, n_groups = codes(decided[by])
+        units = codes(paired_decisions[unit])[0]
+        groups, n_groups = codes(paired_decisions[by])
         of_all = groups if clustered and n_groups > 1 else units
-        for part, item in ((decided.assign(**{by: ""}), of_all), (decided, units)):
+        for part, item in (
+            (paired_decisions.assign(**{by: ""}), of_all),
+            (paired_decisions, units),
+        ):
             rows = _compare_two_models(part, by, margin, item, level)
             n_units = _count_distinct(codes(part[by])[0], item)
             too_few = (n_units < UNITS) & (n_units < rows["n_items"])

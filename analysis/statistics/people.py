@@ -115,8 +115,8 @@ def learning_effect(judgments: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row, as from ``accuracy_difference``.
     """
-    late = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
-    return accuracy_difference(judgments, late)
+    is_second_half = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
+    return accuracy_difference(judgments, is_second_half)
 
 
 def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -126,12 +126,14 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
         The columns of ``people_accuracy`` by quintile (from 1), with rt_median_ms; empty without
         measured times.
     """
-    timed = judgments.dropna(subset="rt_ms")
-    if timed.empty:
+    timed_judgments = judgments.dropna(subset="rt_ms")
+    if timed_judgments.empty:
         return pd.DataFrame()
-    ranks = timed.groupby("participant", observed=True)["rt_ms"].rank(method="first", pct=True)
+    ranks = timed_judgments.groupby("participant", observed=True)["rt_ms"].rank(
+        method="first", pct=True
+    )
     quintile = np.ceil(ranks * QUINTILES).astype(int)
-    rows = _add_speed(timed.assign(quintile=quintile), "quintile")
+    rows = _add_speed(timed_judgments.assign(quintile=quintile), "quintile")
     return rows.sort_values("quintile", ignore_index=True)
 
 
@@ -141,8 +143,10 @@ def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row with the results of ``correlation.correlations``; here n_items counts participants.
     """
-    timed = of_people.dropna(subset="rt_median_ms")
-    accuracy, median = (timed[name].to_numpy(dtype=float) for name in ("accuracy", "rt_median_ms"))
+    timed_people = of_people.dropna(subset="rt_median_ms")
+    accuracy, median = (
+        timed_people[name].to_numpy(dtype=float) for name in ("accuracy", "rt_median_ms")
+    )
     return pd.DataFrame([correlations(accuracy, median)])
 
 

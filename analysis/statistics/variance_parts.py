@@ -121,12 +121,12 @@ def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[C
         lost = np.sum(by_first**2 / n_first[:, None]) + np.sum(through * (solved @ through))
         shares_left.append(max(1 - float(lost / np.sum(weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
-    moved = 0.0
+    largest_change = 0.0
     for way, way_values in zip(off, (levels, estimates), strict=False):
         n = np.bincount(way).astype(float)
         spread = max(float(np.var(way_values[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
-        moved += spread * float(np.sum(np.bincount(way, weight) ** 2))
-    return _Fit(residual, n_constants, tuple(shares_left), moved, stays)
+        largest_change += spread * float(np.sum(np.bincount(way, weight) ** 2))
+    return _Fit(residual, n_constants, tuple(shares_left), largest_change, stays)
 
 
 def _make_indicators(codes: Codes) -> sparse.csr_array:

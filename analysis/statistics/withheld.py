@@ -40,10 +40,10 @@ def withhold_ends(
         answers: Shape ``(groups,)``: the number of answers behind each interval.
         fewest: The minimum number of answers for an interval.
     """
-    enough = np.asarray(answers) >= fewest
+    has_enough = np.asarray(answers) >= fewest
     shown_ends: tuple[Floats, Floats] = (
-        np.where(enough, low, np.nan),
-        np.where(enough, high, np.nan),
+        np.where(has_enough, low, np.nan),
+        np.where(has_enough, high, np.nan),
     )
     return shown_ends
 
@@ -69,10 +69,10 @@ def withheld_notes(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             differences also n_participants and n_frames.
         keys: The estimate columns.
     """
-    counted = next((name for name in _COUNTS if name in rows), None)
-    if counted is None:
+    count_column = next((name for name in _COUNTS if name in rows), None)
+    if count_column is None:
         return []
-    has_few = rows[counted].astype(float) < max(SHARE, MEAN, CONTRAST)
+    has_few = rows[count_column].astype(float) < max(SHARE, MEAN, CONTRAST)
     if "n_frames" in rows and "n_participants" in rows:
         has_few |= too_few_units(rows["n_participants"], rows["n_frames"])
     withheld = [

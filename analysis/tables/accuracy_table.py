@@ -131,8 +131,8 @@ def _make_notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
         notes.append(
             "Where all judgments of a row agree, the interval is Wilson's for the fewer clusters."
         )
-    counted = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
-    notes += withheld_notes(counted, ["people"])
+    counted_rows = rows[["people", "people_low"]].assign(n_judgments=rows["judgments"])
+    notes += withheld_notes(counted_rows, ["people"])
     if printed:
         notes.append(f"Published: {_shorten_sources([published.source for published in printed])}.")
     return notes

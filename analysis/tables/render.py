@@ -78,8 +78,8 @@ def to_text(table: Table) -> str:
 def _widen_for_spanners(table: Table, widths: Sequence[int]) -> list[int]:
     wide, start = list(widths), 0
     for spanner, number in spans(table):
-        lacking = len(f" {spanner} ") - sum(wide[start : start + number]) - 2 * (number - 1)
-        wide[start + number - 1] += max(0, lacking)
+        missing_width = len(f" {spanner} ") - sum(wide[start : start + number]) - 2 * (number - 1)
+        wide[start + number - 1] += max(0, missing_width)
         start += number
     return wide
 

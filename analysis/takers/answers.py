@@ -16,10 +16,13 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import Taken
 from experiment.errors import why_unread
 from experiment.tables.model_participants import ASKED, READ, SITTINGS
+from lm.answering.labels import UNREADABLE
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 _READING = ("model", "reading")
 MANIFEST = "take.json"
+# Texts alone give each label about half of the samples of two, asked in both orders.
+_NEARLY_ALL, _FEWEST_SAMPLES = 0.95, 20
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
@@ -80,11 +83,11 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
 def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a reading's samples by what read them, and by their labels in each set of labels."""
     columns = ("participant", "answers", "logprobs_nats", "read_by")
-    asked = read_exported_table(ASKED, folder, columns)
-    asked = asked[asked["read_by"] != ""]
+    questions = read_exported_table(ASKED, folder, columns)
+    questions = questions[questions["read_by"] != ""]
     ways = read_exported_table(SITTINGS, folder, ("participant", "model", "reading", "labels"))
     rules, labels = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
-    for row in asked.merge(ways, "left", on="participant").itertuples(index=False):
+    for row in questions.merge(ways, "left", on="participant").itertuples(index=False):
         way = (str(row.model), str(row.reading))
         read_by = json.loads(str(row.read_by))
         rules.update((*way, rule) for rule in read_by)
@@ -99,6 +102,40 @@ def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
             [(*way, n) for way, n in labels.items()], columns=[*_READING, "labels", "label", "n"]
         ),
     )
+
+
+def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
+
+    Args:
+        samples: As in ``Taken.samples``.
+    """
+    n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
+    return samples.assign(
+        readable=~samples["read_by"].isin(UNREADABLE), share=samples["n"] / n_samples
+    ).sort_values(
+        ["model", "reading", "readable", "share"],
+        ascending=[True, True, False, False],
+        ignore_index=True,
+    )
+
+
+def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
+    """Return a sentence for each reading and set of labels whose samples nearly all have one label.
+
+    Args:
+        labels: As in ``Taken.sampled_labels``.
+    """
+    return [
+        f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
+        f"({name}) are the label {best}: it may answer with this label whatever it reads."
+        for (model, reading, name), rows in labels.groupby(
+            ["model", "reading", "labels"], sort=False
+        )
+        if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
+        and (share := rows["n"].max() / n) >= _NEARLY_ALL
+        and (best := rows["label"].to_numpy()[rows["n"].to_numpy().argmax()])
+    ]
 
 
 def read_item_choices(folder: Path) -> dict[str, float]:
@@ -125,20 +162,42 @@ def read_item_choices(folder: Path) -> dict[str, float]:
 
 
 def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
-    """Read several model participants' folders, each of a different model.
+    """Read several model participants' folders.
+
+    Different models with one name, as servers can have, are named after their folders as well.
 
     Raises:
         AnalysisError: Two folders are of the same model.
     """
+    identities = [str(read_manifest(folder).get("model_identity", "")) for folder in folders]
     participants = [load_model_participant(folder, run) for folder in folders]
     names = [participant.model for participant in participants]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise AnalysisError(
-            f'two takers\' folders are of a model "{twice[0]}"',
-            where=", ".join(map(str, folders)),
-            remedy="Leave out all but one of them",
-        )
-    return participants
+    shared = {name for name in names if names.count(name) > 1}
+    for name in sorted(shared):
+        same_name = [identities[place] for place, own in enumerate(names) if own == name]
+        if len(set(same_name)) < len(same_name):
+            raise AnalysisError(
+                f'two takers\' folders are of a model "{name}"',
+                where=", ".join(map(str, folders)),
+                remedy="Leave out all but one of them",
+            )
+    return [
+        _rename(participant, f"{participant.model} ({folder})")
+        if participant.model in shared
+        else participant
+        for participant, folder in zip(participants, folders, strict=True)
+    ]
+
+
+def _rename(participant: Taken, model: str) -> Taken:
+    return Taken(
+        model,
+        participant.tier,
+        *(
+            frame.assign(model=model) if "model" in frame else frame
+            for frame in (participant.frame, participant.samples, participant.sampled_labels)
+        ),
+    )
 
 
 def _read_answers(folder: Path) -> pd.DataFrame:

@@ -55,8 +55,8 @@ def compare_by_elicitation(
             on_both, {str(reading): correct.reset_index()}, ["construction"], margin
         )
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
-        alone = _model_intervals(readable)
-        rows = rows.merge(alone, "left", on="construction")
+        single_intervals = _model_intervals(readable)
+        rows = rows.merge(single_intervals, "left", on="construction")
         rows["unread"] = answers["chose_good"].isna().mean()
         rows["n_sittings"] = answers["participant"].nunique()
         rows["n_left_out"] = judgments["item_id"].nunique() - on_both["item_id"].nunique()
@@ -189,11 +189,11 @@ def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) ->
     means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
     majority = means.round().rename("chose_good").reset_index()
     for model, answers in majority.groupby("model", sort=False):
-        alike = _pair_agreement(answers, ["item_id"])
-        rows.append({"judge": model, "reading": "", "between": "readings", **alike})
+        pair_agreement = _pair_agreement(answers, ["item_id"])
+        rows.append({"judge": model, "reading": "", "between": "readings", **pair_agreement})
     people = judgments.assign(chose_good=judgments["chose_good"].astype(float))
-    alike = _pair_agreement(people, ["item_id"])
-    rows.append({"judge": "people", "reading": "", "between": "people", **alike})
+    pair_agreement = _pair_agreement(people, ["item_id"])
+    rows.append({"judge": "people", "reading": "", "between": "people", **pair_agreement})
     agreement = pd.DataFrame(rows)
     return agreement[agreement["n_pairs"] > 0].reset_index(drop=True)
 
@@ -202,9 +202,9 @@ def _pair_agreement(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
     """Return the share of equal choices among pairs of rows with equal keys."""
     grouped = rows.groupby(keys, sort=False, observed=True)["chose_good"].agg(["sum", "size"])
     right, n = grouped["sum"].to_numpy(float), grouped["size"].to_numpy(float)
-    alike = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2
+    n_agreeing = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2
     pairs = float((n * (n - 1) / 2).sum())
-    return {"agreement": float(alike.sum()) / pairs if pairs else np.nan, "n_pairs": pairs}
+    return {"agreement": float(n_agreeing.sum()) / pairs if pairs else np.nan, "n_pairs": pairs}
 
 
 _ZERO_SHOT = "zero_shot"
@@ -269,8 +269,8 @@ def _interval_of_equal_changes(paired_answers: pd.DataFrame) -> dict[str, float]
         paired_answers.groupby("item_id")["chose_good_plain"].mean().rename("correct").reset_index()
     )
     answers = paired_answers.assign(participant=paired_answers["session"].astype(str))
-    compared = people_against_models(answers, {_ZERO_SHOT: zero_shot}, ["construction"])
-    row = compared[compared["construction"] == ""].iloc[0]
+    differences = people_against_models(answers, {_ZERO_SHOT: zero_shot}, ["construction"])
+    row = differences[differences["construction"] == ""].iloc[0]
     return {name: float(row[name]) for name in ("difference", "low", "high", "p")}
 
 
@@ -290,10 +290,10 @@ def measure_first_place_bias(model_answers: pd.DataFrame, judgments: pd.DataFram
     pairs = model_answers[
         model_answers["chosen_side"].isin(PAIR) & model_answers["good_side"].isin(PAIR)
     ]
-    swapped = pairs["order"] == "swapped"
+    is_swapped = pairs["order"] == "swapped"
     rows = pairs.assign(
-        first=(pairs["chosen_side"] == Side.FIRST) != swapped,
-        good_first=(pairs["good_side"] == Side.FIRST) != swapped,
+        first=(pairs["chosen_side"] == Side.FIRST) != is_swapped,
+        good_first=(pairs["good_side"] == Side.FIRST) != is_swapped,
         participant=pairs["session"].astype(str),
     )
     all_labels = rows[rows["labels"] != ""].assign(labels="all")

@@ -79,6 +79,13 @@ _OPTIONS = (
         help="Of a server asked by --chat --thinking: how hard it thinks, such as low or high.",
     ),
     click.option(
+        "--fingerprints",
+        default=_TERMS.fingerprints,
+        show_default=True,
+        type=click.Choice(["stop", "record"]),
+        help="Of a server: whether a changed fingerprint stops the take, or is only recorded.",
+    ),
+    click.option(
         "--concurrency",
         default=_TERMS.concurrency,
         show_default=True,

@@ -200,6 +200,7 @@ def _prompt_rows_of_trial(sitting: Sitting, read: Read) -> Iterator[dict[str, ob
             "read_by": _to_json(reply.read_by) if reply.read_by else "",
             "thoughts": _to_json(reply.thoughts) if reply.thoughts else "",
             "hidden_tokens": reply.n_hidden,
+            "fingerprints": _to_json(reply.fingerprints) if reply.fingerprints else "",
             "seed": reply.seed,
             "raw_sha256": _hash_text(f"{logprobs}\n{raw}"),
         }

@@ -84,8 +84,8 @@ def open_takers_folder(
             )
         manifest = manifest or {"started_at": now.isoformat(), "complete": False, **key}
         _write_manifest(path, manifest)
-        started = datetime.fromisoformat(str(manifest["started_at"]))
-        yield TakersFolder(path, started, bool(manifest["complete"]))
+        started_at = datetime.fromisoformat(str(manifest["started_at"]))
+        yield TakersFolder(path, started_at, bool(manifest["complete"]))
 
 
 def mark_complete(folder: TakersFolder, facts: Mapping[str, object]) -> None:

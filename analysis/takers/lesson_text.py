@@ -83,12 +83,12 @@ class Lessons:
             [context] = self._rng.choices(allowed, [_CONTEXTS[context_] for context_ in allowed])
             way = Way(context, self._rng.choice(list(LABEL_SETS)), self._rng.random() < 0.5)
             n_earlier = self._rng.randrange(_MOST_EARLIER) if context.has_session else 0
-            *earlier, last = trials[: n_earlier + 1]
+            *earlier_trials, last = trials[: n_earlier + 1]
             situation = Situation(
                 way,
                 self._prompter,
                 self._prompter.instructions,
-                [(trial, self._right(trial)) for trial in earlier],
+                [(trial, self._right(trial)) for trial in earlier_trials],
             )
             yield from make_lessons(reading, last, situation, self._right(last))
 

@@ -182,10 +182,10 @@ def _suggest_readings(plan: Plan) -> str:
 
 def refuse_tier(plan: Plan, tier: Tier, model: str) -> None:
     """Raise an AnalysisError if a reading needs more output than the model gives."""
-    lacking = [reading.name for reading in plan.readings if not reading.prompted]
-    if lacking and tier is not Tier.TEXT:
+    readings = [reading.name for reading in plan.readings if not reading.prompted]
+    if readings and tier is not Tier.TEXT:
         raise AnalysisError(
-            f"the reading(s) {', '.join(lacking)} need {Tier.TEXT.in_words}, but it gives only "
+            f"the reading(s) {', '.join(readings)} need {Tier.TEXT.in_words}, but it gives only "
             f"{tier.in_words}",
             where=model,
             expected="prompted readings, which every model can be asked by",

@@ -40,11 +40,11 @@ class Read:
 
 def to_probabilities(weights: Sequence[float]) -> list[float]:
     """Convert log-probabilities, up to a constant, to probabilities."""
-    most = max(weights)
-    if most == inf:
+    greatest = max(weights)
+    if greatest == inf:
         certain = [float(weight == inf) for weight in weights]
         return [indicator / sum(certain) for indicator in certain]
-    shares = [exp(weight - most) for weight in weights]
+    shares = [exp(weight - greatest) for weight in weights]
     return [share / sum(shares) for share in shares]
 
 

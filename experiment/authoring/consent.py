@@ -51,11 +51,11 @@ class Element:
 def consent_elements(study: Study) -> tuple[Element, ...]:
     """Return every element of a consent, with the place where the study has it."""
     words, passages = _words_by_language(), _split_into_passages(study.text("consent"))
-    own, english = words.get(_get_primary_language(study), {}), words[_ENGLISH]
+    own_words, english = words.get(_get_primary_language(study), {}), words[_ENGLISH]
     said_elsewhere = _SAID_BY_THE_PAGE | _name_consent_keys(study)
     elements = []
     for name, title in _load_titles().items():
-        heading, *patterns = own.get(name, english[name])
+        heading, *patterns = own_words.get(name, english[name])
         patterns += english[name][1:]
         for known_heading in filter(None, (heading, study.consent.headings.get(name))):
             patterns.append(rf"^{re.escape(known_heading.strip())}\W*$")
@@ -85,10 +85,12 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
         yield _nothing_found(study, where)
         return
     if missing := [element for element in elements if not element.found]:
-        named = "; ".join(f'{element.title} ("{element.heading}")' for element in missing)
+        missing_elements = "; ".join(
+            f'{element.title} ("{element.heading}")' for element in missing
+        )
         yield StudyNote(
             f"the consent lacks {len(missing)} of the {len(elements)} elements that 45 CFR 46.116 "
-            f"and Article 13 GDPR ask for, as far as its words show: {named}",
+            f"and Article 13 GDPR ask for, as far as its words show: {missing_elements}",
             where=where,
             expected="a passage for each, under a heading such as the one in brackets; your ethics "
             "board decides what it needs",
@@ -98,12 +100,12 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
 
 def _nothing_found(study: Study, where: str) -> ParallaxError:
     """Return a mistake, or a remark if the words of the study's language are not known."""
-    known = _get_primary_language(study) in _words_by_language()
-    kind = StudyError if known else StudyNote
+    has_words = _get_primary_language(study) in _words_by_language()
+    kind = StudyError if has_words else StudyNote
     return kind(
         "the consent has none of the elements that participants must read before they agree, such "
         "as what they do, for how long, that it is voluntary, and whom to ask"
-        if known
+        if has_words
         else f"the elements of the consent cannot be recognised in {study.study.language}",
         where=where,
         expected="a passage for each element, under a heading such as "

@@ -184,12 +184,12 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     of = {template: blocks[0] if blocks else "" for template, blocks in items_by_block.items()}
     names = list(dict.fromkeys(of[name] for name in plan.in_each_list))
     trials = plan.in_each_list
-    apart = all(
+    is_apart = all(
         _separate(items, {t: n for t, n in trials.items() if of[t] == name}) for name in names
     )
     shown = ", ".join(name or "(none)" for name in names)
     note = f'The blocks of a session are those of the column "{column}": {shown}.'
-    separate = plan.separate if apart else ""
+    separate = plan.separate if is_apart else ""
     return replace(plan, blocks=of, separate=separate, notes=(*plan.notes, note))
 
 
@@ -220,9 +220,9 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
             shown = frame.partition("=")[2]
             fault = f'the item "{shown}" of {template} occurs {number} times in the list {value}'
         elif any(sizes[value, t] != sizes[lists[0], t] for value, t in sizes):
-            odd = next(t for value, t in sizes if sizes[value, t] != sizes[lists[0], t])
-            counts = ", ".join(f"{value}: {sizes[value, odd]}" for value in lists)
-            fault = f"{_UNEQUAL} of {odd} ({counts})"
+            odd_template = next(t for value, t in sizes if sizes[value, t] != sizes[lists[0], t])
+            counts = ", ".join(f"{value}: {sizes[value, odd_template]}" for value in lists)
+            fault = f"{_UNEQUAL} of {odd_template} ({counts})"
         else:
             return column, [
                 f'The column "{column}" puts the items into {len(lists)} lists: {", ".join(lists)}.'

@@ -128,8 +128,10 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
     """Refuse a derived study with errors: these are errors in its items."""
     for error in check_folder(str(temporary), _SEED).errors:
         where = error.where.replace(str(temporary), str(folder))
-        told = type(error)(error.problem, where=where, expected=error.expected, remedy=error.remedy)
-        raise prefix_location(told, str(source))
+        located_error = type(error)(
+            error.problem, where=where, expected=error.expected, remedy=error.remedy
+        )
+        raise prefix_location(located_error, str(source))
 
 
 def _find_oddities(

@@ -209,8 +209,8 @@ def refuse_silent_change(sound: SoundStudy) -> None:
 def change_in_words(name: str, earlier: object, later: object) -> str:
     """Return a change in words, short enough for a message."""
     if isinstance(earlier, Mapping) and isinstance(later, Mapping):
-        inner = changes(earlier, later)
-        return f"{name} ({', '.join(inner)})"
+        inner_changes = changes(earlier, later)
+        return f"{name} ({', '.join(inner_changes)})"
     if isinstance(earlier, list) or isinstance(later, list):
         return name
     return f"{name} was {str(earlier)[:12]}, is {str(later)[:12]}"

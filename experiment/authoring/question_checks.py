@@ -102,11 +102,11 @@ def _check_options(question: Question, location: str) -> Iterator[ParallaxError]
             where=location,
             expected="answers without spaces at their ends, and with single spaces inside",
         )
-    if alike := find_repeated(
+    if repeated_options := find_repeated(
         [option.casefold() for option in options if options.count(option) == 1]
     ):
         yield StudyNote(
-            f'the question "{name}" offers "{alike[0]}" twice, in upper and lower case',
+            f'the question "{name}" offers "{repeated_options[0]}" twice, in upper and lower case',
             where=location,
         )
     if len(options) == 1:

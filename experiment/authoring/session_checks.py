@@ -361,5 +361,5 @@ def refused_presses(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _locate_deadline(examined: Examined, task: str) -> str:
-    inner = ("tasks", task) if task else ()
-    return examined.at("trial", "parameters", *inner, "deadline_ms")
+    task_keys = ("tasks", task) if task else ()
+    return examined.at("trial", "parameters", *task_keys, "deadline_ms")

@@ -93,17 +93,17 @@ def count_trials(study: Study, built: BuiltLists) -> str:
     A table of items whose fillers, practice or questions were not read as such shows it here.
     """
     items_by_kind: dict[Kind, set[str]] = {kind: set() for kind in Kind}
-    asked = set[str]()
+    asked_tasks = set[str]()
     for entry in chain.from_iterable(built.lists):
         items_by_kind[entry.kind].add(entry.item.item_id)
         if entry.item.version(QUESTION):
-            asked.add(entry.item.item_id)
+            asked_tasks.add(entry.item.item_id)
     counts = (
         (len(items_by_kind[Kind.TARGET]), "target", "targets"),
         (len(items_by_kind[Kind.FILLER]), "filler", "fillers"),
         (len(items_by_kind[Kind.CATCH]), "catch trial", "catch trials"),
         (len(read_practice(study)), "practice trial", "practice trials"),
-        (len(asked), "item with a question", "items with a question"),
+        (len(asked_tasks), "item with a question", "items with a question"),
     )
     return ", ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts)
 
@@ -174,9 +174,11 @@ def _tabulate_counts(built: BuiltLists) -> list[str]:
     for (construction, kind), number in Counter(
         (entry.item.construction, str(entry.kind)) for entry in entries
     ).items():
-        counted = [e for e in entries if (e.item.construction, e.kind) == (construction, kind)]
-        items = len({entry.item.item_id for entry in counted})
-        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in counted))
+        counted_entries = [
+            e for e in entries if (e.item.construction, e.kind) == (construction, kind)
+        ]
+        items = len({entry.item.item_id for entry in counted_entries})
+        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in counted_entries))
         mean = f"{number / len(built.lists):g}"
         rows.append((construction, kind, items, mean, conditions))
     return text_table(_COLUMNS, rows).splitlines()

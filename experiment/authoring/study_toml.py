@@ -11,6 +11,8 @@ from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
+from experiment.responses.answer import Balance
+from experiment.responses.base import ResponseType
 from experiment.responses.proposals import CatchTrials
 from experiment.studies.study import Study
 
@@ -138,16 +140,15 @@ def _write_headers(headers: Mapping[str, Header]) -> Iterator[str]:
 
 
 def _write_design(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    over = asking.response.balanced_over
-    balanced = "even: the sides balance" if over == len(PAIR) else _describe_multiple(over)
+    balanced = _describe_balance(asking.response)
     places = design.lists * design.participants_per_list
     yield f"# {places} participants in all, each with {design.trials_per_list} trials."
     yield "[design]"
     yield f"lists = {design.lists}"
     yield f"participants_per_list = {design.participants_per_list} # {balanced}"
     yield f"trials_per_list = {design.trials_per_list} # what each list must come to"
-    apart = "no two neighbours of one construction" if design.separate else "any order"
-    yield f"separate = {_quote(design.separate)} # {apart}"
+    separation_note = "no two neighbours of one construction" if design.separate else "any order"
+    yield f"separate = {_quote(design.separate)} # {separation_note}"
     for square in design.squares:
         yield ""
         n_trials = square.frames * square.conditions // design.lists
@@ -180,8 +181,17 @@ def _write_block(design: DesignPlan, template: str) -> Iterator[str]:
         yield f"block = {_quote(block)} # blocks come as listed; [design.order] can change that"
 
 
-def _describe_multiple(options: int) -> str:
-    return f"a multiple of {options}: the places of the options balance"
+_BALANCED = {
+    Balance.SIDES: "each side is used equally often",
+    Balance.PLACES: "each option is at each place equally often",
+    Balance.VERSIONS: "of an item with two versions, each is shown equally often",
+}
+
+
+def _describe_balance(response: ResponseType) -> str:
+    over = response.balanced_over
+    number = "even" if over == len(PAIR) else f"a multiple of {over}"
+    return f"{number}: {_BALANCED[response.balance]}"
 
 
 def _write_trial(asking: Asking, practice: str) -> Iterator[str]:

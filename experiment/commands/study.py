@@ -368,8 +368,8 @@ def _describe_comparison(question: Mapping[str, Any]) -> str:
         f"{name}: {value}" for name, value in question.items() if name not in title_keys and value
     ]
     note = f" ({'; '.join(details)})" if details else ""
-    compared = f"{question['compare']}, of {question['of']}{note}"
-    return f"- {question['role']}: {question['name']}: {compared}"
+    comparison_text = f"{question['compare']}, of {question['of']}{note}"
+    return f"- {question['role']}: {question['name']}: {comparison_text}"
 
 
 def _describe_rule(rule: Mapping[str, object]) -> str:

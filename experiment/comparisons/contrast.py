@@ -238,11 +238,11 @@ def _parse_difference(text: str, factors: Factors) -> LevelDifference | None:
     for factor, levels in factors.items():
         if not text.startswith(f"{factor}:"):
             continue
-        compared = text.removeprefix(f"{factor}:").strip()
-        for place in _find_mark_positions(compared, _MINUS):
+        compared_text = text.removeprefix(f"{factor}:").strip()
+        for place in _find_mark_positions(compared_text, _MINUS):
             first, subtracted_levels = (
-                compared[:place],
-                _parse_other_levels(compared[place + len(_MINUS) :], levels),
+                compared_text[:place],
+                _parse_other_levels(compared_text[place + len(_MINUS) :], levels),
             )
             if first in levels and subtracted_levels and first not in subtracted_levels:
                 return LevelDifference(factor, first, subtracted_levels)

@@ -122,8 +122,8 @@ def option_orders(
         list_: The list's number.
         place: The place within the list, from 0.
     """
-    most = max(map(len, versions), default=1)
-    rng = generator(seed, "options", list_, place // most)
+    most_versions = max(map(len, versions), default=1)
+    rng = generator(seed, "options", list_, place // most_versions)
     line = _draw_contiguous_order(constructions, rng)
     orders = dict[int, tuple[str, ...]]()
     for offset, index in enumerate(line):

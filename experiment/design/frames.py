@@ -279,8 +279,8 @@ def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Ra
     for slot in slots:
         words = [(slot, frame.lemmas.get(slot, "")) for frame in frames]
         uses = [(counts[word], overall[word]) for word in words]
-        least = min(uses)
-        frames = [frame for frame, n in zip(frames, uses, strict=True) if n == least]
+        fewest_uses = min(uses)
+        frames = [frame for frame, n in zip(frames, uses, strict=True) if n == fewest_uses]
     return rng.choice(frames)
 
 

@@ -218,8 +218,8 @@ class AgentLikelihood(IntegrityRule):
         score = certificate.agent_likelihood
         if score is None:
             return None, "nothing was measured"
-        most = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
-        signals = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
+        strongest_signals = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
+        signals = ", ".join(f"{name} {nats:+.1f}" for name, nats in strongest_signals if nats > 0)
         return score <= self.max_likelihood, (
             f"score {score:.3f}{f' ({signals})' if signals else ''}; at most"
             f" {self.max_likelihood:g} allowed"

@@ -29,10 +29,10 @@ class MaxErrors(Selection):
         Raises:
             StudyError: No trial is selected, or trials are rated.
         """
-        counted = self.right(judgments, self.name)
-        errors = counted.count(False)
+        answers = self.right(judgments, self.name)
+        errors = answers.count(False)
         evidence = (
-            f"{errors} {'error' if errors == 1 else 'errors'} on the {len(counted)} {self.trials}"
+            f"{errors} {'error' if errors == 1 else 'errors'} on the {len(answers)} {self.trials}"
             f"; at most {self.max_errors} allowed"
         )
         return errors <= self.max_errors, evidence
@@ -68,11 +68,11 @@ class MaxErrorRate(Selection):
         Raises:
             StudyError: No trial is selected.
         """
-        counted = self.right(judgments, self.name)
-        errors = counted.count(False)
-        rate = errors / len(counted)
+        answers = self.right(judgments, self.name)
+        errors = answers.count(False)
+        rate = errors / len(answers)
         evidence = (
-            f"{errors} {'error' if errors == 1 else 'errors'} ({rate:.1%}) on the {len(counted)} "
+            f"{errors} {'error' if errors == 1 else 'errors'} ({rate:.1%}) on the {len(answers)} "
             f"{self.trials}; at most {self.max_error_rate:.1%} allowed"
         )
         return rate <= self.max_error_rate, evidence

@@ -69,9 +69,9 @@ class Outlier(Selection):
         if spread == 0:
             return None, f"{evidence}, too many of them alike to identify an outlier"
         away = (value - centre) / spread
-        counted = {"low": -away, "high": away, "both": abs(away)}[self.side]
+        distance = {"low": -away, "high": away, "both": abs(away)}[self.side]
         ends = {"low": "below", "high": "above", "both": "from"}[self.side]
-        return counted <= self.cutoff, (
+        return distance <= self.cutoff, (
             f"{evidence}: {away:+.2f} {self.method.upper()} from {centre:.3f}; "
             f"at most {self.cutoff:g} {ends} it allowed"
         )
@@ -79,10 +79,10 @@ class Outlier(Selection):
     def _measure(self, session: Answered) -> float | None:
         if self.measure == "accuracy":
             return fmean(self.right(session, self.name))
-        counted = self.selected(session, self.name)
+        counted_trials = self.selected(session, self.name)
         times = [
             math.log(judgment.rt_ms)
-            for judgment in counted
+            for judgment in counted_trials
             if judgment.rt_ms is not None and judgment.rt_ms > 0
         ]
         return fmean(times) if times else None

@@ -27,14 +27,14 @@ class RatingGap(OfScale):
         Raises:
             StudyError: No trial is selected, or the trials are not ratings.
         """
-        counted = self.selected(judgments, self.name)
-        if any(judgment.rating is None for judgment in counted):
+        counted_ratings = self.selected(judgments, self.name)
+        if any(judgment.rating is None for judgment in counted_ratings):
             raise StudyError(
                 f'the exclusion rule "{self.name}" compares ratings, but options are chosen',
                 where="study.toml, exclusion",
                 expected='the type of response "rating", or a rule such as "max_errors"',
             )
-        return self.on_scales(counted, self._assess_gap)
+        return self.on_scales(counted_ratings, self._assess_gap)
 
     def _assess_gap(self, counted: Sequence[Judgment]) -> Assessment:
         good = [
@@ -81,5 +81,5 @@ class RatingGap(OfScale):
     def _count_points(self, trial: PlannedTrial) -> int:
         """Return the points of the scale that counts; with several scales, of the shortest."""
         scales = trial.response.named_scales
-        counted = [points for name, points in scales.items() if self.scale in (None, name)]
-        return min(counted) if scales else trial.shown.points or trial.response.n_answers
+        counted_scales = [points for name, points in scales.items() if self.scale in (None, name)]
+        return min(counted_scales) if scales else trial.shown.points or trial.response.n_answers

@@ -187,10 +187,10 @@ def rule_in_words(rule: Mapping[str, object], titles: Mapping[str, str] | None =
         For instance "too many errors (errors allowed: 1)".
     """
     name = str(rule["rule"])
-    inner = cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
-    if inner:
+    inner_rules = cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
+    if inner_rules:
         parts = _class_attribute(name, "between_parts", "; ").join(
-            rule_in_words(part, titles) for part in inner
+            rule_in_words(part, titles) for part in inner_rules
         )
         return f"{reason(name)} ({parts})"
     settings = {key: value for key, value in rule.items() if key != "rule"}

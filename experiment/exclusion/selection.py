@@ -72,14 +72,14 @@ class Selection(BaseRule):
         Raises:
             StudyError: No judgment counts.
         """
-        counted = [
+        counted_judgments = [
             judgment
             for judgment in judgments
             if self.selects(
                 judgment.construction, judgment.condition, judgment.kind, judgment.extra
             )
         ]
-        if not counted:
+        if not counted_judgments:
             constructions = sorted({judgment.construction for judgment in judgments})
             counted_trials = (
                 f'counts errors on "{self.construction[0]}"'
@@ -92,7 +92,7 @@ class Selection(BaseRule):
                 where="study.toml, exclusion",
                 expected=f"one of: {', '.join(constructions)}" if self._only_constructions else "",
             )
-        return counted
+        return counted_judgments
 
     def right(self, judgments: Sequence[Judgment], rule: str) -> list[bool]:
         """Return whether each counted judgment was right.
@@ -103,15 +103,15 @@ class Selection(BaseRule):
             StudyError: No judgment counts, or none is right or wrong.
         """
         answers = (judgment.chose_good for judgment in self.selected(judgments, rule))
-        counted = [good for good in answers if good is not None]
-        if not counted:
+        counted_answers = [good for good in answers if good is not None]
+        if not counted_answers:
             raise StudyError(
                 f'the exclusion rule "{rule}" counts correct answers, but none of these answers is '
                 "right or wrong",
                 where="study.toml, exclusion",
                 expected='the rule "rating_gap", or one of times, sides or the questionnaire',
             )
-        return counted
+        return counted_answers
 
     @property
     def reads_targets(self) -> bool:  # type: ignore[override]

@@ -39,9 +39,9 @@ class SameSide(OfScale):
         Raises:
             StudyError: No trial is selected.
         """
-        counted = self.selected(judgments, self.name)
+        counted_judgments = self.selected(judgments, self.name)
         return self.on_scales(
-            sorted(counted, key=lambda judgment: judgment.position), self._assess_sides
+            sorted(counted_judgments, key=lambda judgment: judgment.position), self._assess_sides
         )
 
     def _assess_sides(self, counted: Sequence[Judgment]) -> Assessment:

@@ -281,8 +281,8 @@ class Certificate:
 def certify(session: ObservedSession) -> Certificate:
     """Return the certificate of a session."""
     answers = session.answers
-    apart = unexplained_ms(session)
-    beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
+    unexplained = unexplained_ms(session)
+    beyond = sum(abs(ms) > TOLERANCE_MS for ms in unexplained)
     speaking = signals(session)
     counting = count_signs(session, speaking)
     return Certificate(
@@ -291,9 +291,9 @@ def certify(session: ObservedSession) -> Certificate:
         elapsed_ms=max((answer.arrived_ms for answer in answers), default=None),
         excess_ms=excess_ms(session),
         n_too_early=n_too_early(session),
-        n_intervals=len(apart),
-        mismatch_share=beyond / len(apart) if len(apart) >= FEWEST_INTERVALS else None,
-        unexplained_ms=median(apart) if apart else None,
+        n_intervals=len(unexplained),
+        mismatch_share=beyond / len(unexplained) if len(unexplained) >= FEWEST_INTERVALS else None,
+        unexplained_ms=median(unexplained) if unexplained else None,
         n_untrusted=sum(answer.trusted is False for answer in answers),
         n_unmeasured=sum(answer.trusted is None for answer in answers),
         n_hidden=sum(bool(answer.was_hidden) for answer in answers),

@@ -43,8 +43,8 @@ def _compute_negative_loglik(
 
 
 def _log_sum(terms: Sequence[float]) -> float:
-    most = max(terms)
-    return most + math.log(sum(math.exp(term - most) for term in terms))
+    greatest_term = max(terms)
+    return greatest_term + math.log(sum(math.exp(term - greatest_term) for term in terms))
 
 
 def model_nats(

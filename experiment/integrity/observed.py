@@ -134,8 +134,10 @@ def time_residuals(session: ObservedSession) -> dict[int, float]:
         return {}
     times, lengths = log_times(answers), [math.log(answer.n_characters) for answer in answers]
     if stdev(lengths):
-        fitted = linear_regression(lengths, times)
-        times = [time - fitted.slope * length for time, length in zip(times, lengths, strict=True)]
+        fitted_line = linear_regression(lengths, times)
+        times = [
+            time - fitted_line.slope * length for time, length in zip(times, lengths, strict=True)
+        ]
     mean, deviation = fmean(times), stdev(times)
     if deviation < 1e-9:
         return {}
@@ -160,12 +162,12 @@ def excess_ms(session: ObservedSession) -> float | None:
         The greatest excess at any arrival, in milliseconds; negative if less was claimed, None if
         no time is claimed.
     """
-    claimed, greatest = 0.0, None
+    claimed_ms, greatest = 0.0, None
     for answer in sorted(session.answers, key=lambda later: later.arrived_ms):
         if answer.rt_ms is None:
             continue
-        claimed += answer.rt_ms
-        excess = claimed - answer.arrived_ms * max(1, session.n_devices)
+        claimed_ms += answer.rt_ms
+        excess = claimed_ms - answer.arrived_ms * max(1, session.n_devices)
         greatest = excess if greatest is None else max(greatest, excess)
     return greatest
 
@@ -203,13 +205,13 @@ def _unexplained_times(
 ) -> Iterator[float]:
     for previous, answer in pairwise(ordered):
         follows = answer.position == previous.position + 1
-        alone = (answer.times_shown or 1) == 1 and not answer.was_hidden
-        if not follows or not alone or answer.position in session.after_pauses:
+        shown_once = (answer.times_shown or 1) == 1 and not answer.was_hidden
+        if not follows or not shown_once or answer.position in session.after_pauses:
             continue
-        pressed, pressed_before = _pressed_ms(answer), _pressed_ms(previous)
-        claimed = answer.whole_ms
-        if claimed is not None and pressed is not None and pressed_before is not None:
-            yield pressed - pressed_before - claimed - session.gap_ms
+        pressed_at_ms, pressed_before = _pressed_ms(answer), _pressed_ms(previous)
+        claimed_ms = answer.whole_ms
+        if claimed_ms is not None and pressed_at_ms is not None and pressed_before is not None:
+            yield pressed_at_ms - pressed_before - claimed_ms - session.gap_ms
 
 
 def _pressed_ms(answer: ObservedAnswer) -> float | None:

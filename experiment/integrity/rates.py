@@ -112,10 +112,12 @@ def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float |
     if not input_methods or not rates:
         return None
     n_trials = max(rate.n_trials for rate in rates)
-    matching = [rate for rate in rates if rate.n_trials == n_trials and rate.seen in input_methods]
-    if {rate.seen for rate in matching} != input_methods:
+    matching_rates = [
+        rate for rate in rates if rate.n_trials == n_trials and rate.seen in input_methods
+    ]
+    if {rate.seen for rate in matching_rates} != input_methods:
         return None
-    return max(rate.high for rate in matching)
+    return max(rate.high for rate in matching_rates)
 
 
 def is_safe(name: str, input_methods: Iterable[str], n_answers: int) -> bool:

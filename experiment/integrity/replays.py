@@ -104,12 +104,14 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
     last = max(
         (answer.position for session in run.values() for answer in session.answers), default=0
     )
-    compared = []
+    comparable_sessions = []
     for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
         unit = _scale_to_unit(times)
         vector = [unit.get(place, 0.0) for place in range(1, last + 1)]
-        compared.append(_Comparable(name, times, vector, _collect_paths(session.answers)))
-    return compared
+        comparable_sessions.append(
+            _Comparable(name, times, vector, _collect_paths(session.answers))
+        )
+    return comparable_sessions
 
 
 def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Replay | None:
@@ -151,14 +153,16 @@ def take_off_means(sessions: Sequence[ObservedSession]) -> list[Times]:
     """
     if len(sessions) < FEWEST_SESSIONS:
         return [{} for _ in sessions]
-    timed = [[answer for answer in session.answers if answer.rt_ms] for session in sessions]
-    logs = [log_times(answers) if answers else [] for answers in timed]
+    answers_with_time = [
+        [answer for answer in session.answers if answer.rt_ms] for session in sessions
+    ]
+    logs = [log_times(answers) if answers else [] for answers in answers_with_time]
     series = [[time - fmean(times) for time in times] for times in logs]
     for shared_by in (lambda answer: answer.item or None, lambda answer: answer.position):
-        series = _subtract_means(timed, series, shared_by)
+        series = _subtract_means(answers_with_time, series, shared_by)
     return [
         {answer.position: time for answer, time in zip(answers, times, strict=True)}
-        for answers, times in zip(timed, series, strict=True)
+        for answers, times in zip(answers_with_time, series, strict=True)
     ]
 
 

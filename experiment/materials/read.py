@@ -41,7 +41,7 @@ def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
 
 
 def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
-    reported = set[str]()
+    reported_items = set[str]()
     for item in read_items(study.materials_path, refused):
         place = f'item "{item.item_id}"'
         try:
@@ -50,9 +50,9 @@ def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
             if refused is None:
                 raise
             # Each unknown construction is reported only once.
-            if item.construction not in reported:
+            if item.construction not in reported_items:
                 refused(error)
-            reported.add(item.construction)
+            reported_items.add(item.construction)
         yield item
 
 

@@ -145,11 +145,11 @@ def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
         yield f"another code for {ending} {consequence}"
     address, completed = panel.address_of(ending), panel.address_of(Ending.COMPLETED)
     way, fields = _fill_own_values(panel, address), panel.way_back(ending).fields
-    same = (
+    same_address = (
         way == _fill_own_values(panel, completed)
         and fields == panel.way_back(Ending.COMPLETED).fields
     )
-    if way and same and "code" not in names_in(address):
+    if way and same_address and "code" not in names_in(address):
         yield f"another address for {ending} {consequence}"
 
 

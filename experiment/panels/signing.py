@@ -158,14 +158,14 @@ def signed_address(
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
     """
-    filled = add_signatures(signings, values)
+    signed_values = add_signatures(signings, values)
     last = last_signature(template, signings)
     if last is None:
-        return fill_address(template, filled)
-    address_before = encode_arguments(fill_address(last["before"], filled))
+        return fill_address(template, signed_values)
+    address_before = encode_arguments(fill_address(last["before"], signed_values))
     site, path = _site_and_path(address_before)
     signing = signings[last["name"]]
-    signature = signature_of(signing, {**filled, URL: f"{site}{path}", PATH: path})
+    signature = signature_of(signing, {**signed_values, URL: f"{site}{path}", PATH: path})
     return f"{address_before}{last['sign']}{last['argument']}={quote(signature, safe='')}"
 
 

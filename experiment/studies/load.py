@@ -81,8 +81,10 @@ class StudyErrors(StudyError):
     def __init__(self, errors: Sequence[ParallaxError], folder: Path) -> None:
         self.all = tuple(errors)
         first, n_more = errors[0], len(errors) - 1
-        named = f"`parallax study check {folder}` names this and {n_more} more"
-        remedy = ". ".join(filter(None, (first.remedy.rstrip("."), named if n_more else "")))
+        more_errors_note = f"`parallax study check {folder}` names this and {n_more} more"
+        remedy = ". ".join(
+            filter(None, (first.remedy.rstrip("."), more_errors_note if n_more else ""))
+        )
         super().__init__(first.problem, where=first.where, expected=first.expected, remedy=remedy)
 
 

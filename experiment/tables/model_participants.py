@@ -78,6 +78,13 @@ ASKED = TableSchema(
             optional=True,
         ),
         Column(
+            "fingerprints",
+            "string",
+            "the model's name and fingerprint as the server told them in each call, as a JSON list;"
+            " empty without a server",
+            absent="",
+        ),
+        Column(
             "seed",
             "integer",
             "what the first sample was drawn by, and the next by the numbers that follow; missing"

@@ -64,6 +64,7 @@ class Reply:
             ``lm.answering.labels``).
         thoughts: The thinking text before each answer, if it is visible.
         n_hidden: The number of thinking tokens in all samples; None if unknown.
+        fingerprints: What the server said of the model in each call; empty without a server.
         seed: The seed of the first sample; each later sample has the next number. None without
             samples.
     """
@@ -73,6 +74,7 @@ class Reply:
     read_by: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
     n_hidden: int | None = 0
+    fingerprints: tuple[str, ...] = ()
     seed: int | None = None
 
 
@@ -220,9 +222,15 @@ class ReplyStore:
             questions: The questions; equal ones are asked once.
         """
         keys = [_make_cache_key(answerer, question) for question in questions]
-        asked = dict(zip(keys, questions, strict=True))
-        replies = {key: reply for key in asked if (reply := self._find_stored(key, asked[key]))}
-        unanswered = {key: question for key, question in asked.items() if key not in replies}
+        questions_by_key = dict(zip(keys, questions, strict=True))
+        replies = {
+            key: reply
+            for key in questions_by_key
+            if (reply := self._find_stored(key, questions_by_key[key]))
+        }
+        unanswered = {
+            key: question for key, question in questions_by_key.items() if key not in replies
+        }
         for new_replies in _ask_model(answerer, unanswered):
             self._store_replies(new_replies)
             replies |= new_replies
@@ -290,7 +298,7 @@ def _reply_from_json(text: str, question: Question) -> Reply:
     fields: dict[str, Any] = json.loads(text)
     # Earlier versions kept these counts in place of what read each sample.
     n_cut = [fields.pop(name, 0) for name in ("n_unreadable", "n_refused", "n_cut")][-1]
-    for name in ("logprobs_nats", "texts", "read_by", "thoughts"):
+    for name in ("logprobs_nats", "texts", "read_by", "thoughts", "fingerprints"):
         fields[name] = tuple(fields.get(name, ()))
     if fields["texts"] and not fields["read_by"]:
         cut = [bool(n_cut)] * len(fields["texts"])

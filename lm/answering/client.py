@@ -11,12 +11,16 @@ from weakref import finalize
 import httpx
 
 from lm.answering.budget import Budget
+from lm.answering.replies import ServerReply, UnusableReplyError, join_stream, parse_reply
 from lm.answering.spec import ServerModel
 from lm.errors import LmError
 
 # Too many requests, and a proxy's errors for a server that is starting or overloaded.
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
 _TRIES = 8
+# How often a call is repeated whose reply was complete, but not usable.
+_UNUSABLE_TRIES = 3
+_BAD_REQUEST = {400, 422}
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 _TIMEOUT_S = 600.0
 # Errors before the request was sent, so that it cannot have been billed.
@@ -27,14 +31,15 @@ _NEVER_SENT = (
     httpx.UnsupportedProtocol,
 )
 
-Reply = dict[str, Any]
+Check = Callable[[ServerReply], object]
 
 
 class Client:
-    """Sends calls to a server, with requests and replies as dictionaries.
+    """Sends calls to a server, and returns replies that fit their schema.
 
     Attributes:
-        fingerprint: The model's name and fingerprint in the first reply; empty before.
+        fingerprint: The model's name in the first reply, with its fingerprint if that may not
+            change; empty before.
         take: The name of this run, which distinguishes its calls from equal calls of other runs.
 
     Args:
@@ -43,6 +48,7 @@ class Client:
         key: The API key, sent as a bearer token; empty for none.
         wait: Waits for some seconds.
         timeout_s: The longest wait for a reply.
+        varying: Whether the fingerprint may change; the model's name may not.
     """
 
     def __init__(
@@ -52,70 +58,97 @@ class Client:
         key: str = "",
         wait: Callable[[float], None] = time.sleep,
         timeout_s: float = _TIMEOUT_S,
+        *,
+        varying: bool = False,
     ) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(timeout=timeout_s, headers=headers)
         finalize(self, self._http.close)
         self._server, self._budget, self._wait = server, budget, wait
-        self._timeout_s = timeout_s
+        self._timeout_s, self._varying = timeout_s, varying
+        self._streams = False
         self.fingerprint = ""
         self.take = secrets.token_hex(8)
 
-    def post(self, path: str, worst: float, /, **body: object) -> Reply:
+    def post(
+        self, path: str, worst: float, check: Check = lambda _: None, /, **body: object
+    ) -> ServerReply:
         """Return the reply to a call.
 
         Args:
             path: The path of the call, relative to the server's address.
             worst: The highest possible cost of one attempt.
+            check: Raises an UnusableReplyError if the reply is not what was asked for.
             **body: The request.
 
         Raises:
+            UnusableReplyError: The reply to every attempt is not what was asked for.
             LmError: The server refuses, does not answer despite all retries, or answers with
                 another model than at first; or the cap allows no further attempt.
         """
-        reply = self._post_with_retries(path, worst, {"model": self._server.model, **body})
-        current = f"{reply.get('model', '')} {reply.get('system_fingerprint') or ''}".strip()
+        reply = self._post_with_retries(path, worst, {"model": self._server.model, **body}, check)
+        current = (reply.model or "") if self._varying else reply.fingerprint
         if self.fingerprint and current != self.fingerprint:
             raise LmError(
                 f"{self._server.url}: the model has changed in mid-run: it was "
                 f'"{self.fingerprint}" and is "{current}". What was answered before is kept apart '
-                "from what comes after. Name a new folder with --out to begin again."
+                "from what comes after. Name a new folder with --out to begin again; with "
+                "--fingerprints record if copies of one model have different fingerprints."
             )
         self.fingerprint = current
         return reply
 
-    def _post_with_retries(self, path: str, worst: float, body: Reply) -> Reply:
-        reason, wait_s = "", _FIRST_WAIT_S
-        # A server that supports this key answers a repeated call as before, and bills it once.
-        idempotency_key = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
+    def _post_with_retries(
+        self, path: str, worst: float, body: dict[str, Any], check: Check
+    ) -> ServerReply:
+        reason, wait_s, unusable = "", _FIRST_WAIT_S, list[UnusableReplyError]()
         for number in range(_TRIES):
             if number:
                 self._wait(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
             try:
-                response, reply = self._attempt(path, worst, body, idempotency_key)
+                response, payload = self._attempt(path, worst, body, len(unusable))
             except httpx.RequestError as error:
                 reason = self._explain_lost_reply(error)
                 continue
             if response.status_code == httpx.codes.OK:
-                if reply is not None:
-                    return reply
-                reason = "the answer is no JSON object, or was cut off in the middle"
-                continue
+                if payload is None:
+                    reason = "the answer is no JSON object, or was cut off in the middle"
+                    continue
+                try:
+                    reply = parse_reply(payload)
+                    check(reply)
+                except UnusableReplyError as error:
+                    unusable.append(error)
+                    reason = str(error)
+                    if len(unusable) > _UNUSABLE_TRIES:
+                        break
+                    continue
+                return reply
             reason = f"status {response.status_code}: {response.text[:200].strip()}"
+            if _asks_for_stream(response) and not self._streams:
+                self._streams = True
+                continue
             if response.status_code not in _PASSING:
                 break
             wait_s = max(wait_s, _retry_after_s(response))
-        raise LmError(
+        kind = UnusableReplyError if unusable else LmError
+        raise kind(
             f"{self._server.url}/{path} gives no answer ({reason}). Expected a server that speaks "
             f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
             "answered is kept: the same command goes on from there."
         )
 
     def _attempt(
-        self, path: str, worst: float, body: Reply, key: str
-    ) -> tuple[httpx.Response, Reply | None]:
+        self, path: str, worst: float, body: dict[str, Any], n_unusable: int
+    ) -> tuple[httpx.Response, object]:
         """Make one attempt, and record its cost as reported, or else the highest possible one."""
+        # A server that supports this key answers a repeated call as before, and bills it once.
+        # After an unusable reply the key is another one: that reply would be repeated, too.
+        parts = [self.take, path, body, *([n_unusable] if n_unusable else [])]
+        key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        if self._streams:
+            body = {**body, "stream": True, "stream_options": {"include_usage": True}}
         reservation = self._budget.reserve(worst)
         try:
             response = self._http.post(
@@ -126,12 +159,12 @@ class Client:
         except _NEVER_SENT:
             self._budget.release(reservation)
             raise
-        reply = _json_object(response)
-        if reply is not None and "usage" in reply:
-            self._budget.settle(reservation, reply["usage"])
+        payload = _decode(response)
+        if isinstance(payload, dict) and "usage" in payload:
+            self._budget.settle(reservation, payload["usage"])
         elif _refused_unread(response):
             self._budget.release(reservation)
-        return response, reply
+        return response, payload
 
     def _explain_lost_reply(self, error: httpx.RequestError) -> str:
         """Return in words why no reply arrived: the library's own messages are about sockets."""
@@ -145,12 +178,20 @@ class Client:
         return "the connection broke before the answer was whole"
 
 
-def _json_object(response: httpx.Response) -> Reply | None:
+def _decode(response: httpx.Response) -> object:
+    """Return the decoded reply; None if it is neither a JSON object nor a whole stream."""
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        return join_stream(response.text)
     try:
-        reply = response.json()
+        payload = response.json()
     except (ValueError, RecursionError):
         return None
-    return reply if isinstance(reply, dict) else None
+    return payload if isinstance(payload, dict) else None
+
+
+def _asks_for_stream(response: httpx.Response) -> bool:
+    """Return whether a server refused a call because it only answers in streams."""
+    return response.status_code in _BAD_REQUEST and "stream" in response.text[:1000].lower()
 
 
 def _refused_unread(response: httpx.Response) -> bool:

@@ -1,4 +1,4 @@
-"""Messages to and from a server: images in prompts; answers, thinking and echoed texts in replies.
+"""Messages to a server: images in prompts, and thinking before answers.
 
 A study's texts can contain a Markdown image with its bytes in the address. Participants see it, so
 a model participant must see it, too. In a chat, such a message is a list of parts: texts and
@@ -8,10 +8,9 @@ a model participant must see it, too. In a chat, such a message is a list of par
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
-from lm.errors import LmError
+from lm.answering.replies import ServerReply
 
 _IMAGE = re.compile(r"!\[[^\]]*\]\((?P<url>[^)\s]*)[^)]*\)")
 _WITH_BYTES = re.compile(r"data:image/(png|jpeg|gif|webp);base64,")
@@ -59,10 +58,6 @@ def _make_text_part(text: str) -> list[dict[str, Any]]:
 _WRITTEN_OUT = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 
 
-class UnusableAnswerError(LmError):
-    """A server's answer is complete, but does not contain the requested information."""
-
-
 @dataclass(frozen=True, slots=True)
 class Thought:
     """The thinking before one sample.
@@ -98,53 +93,17 @@ def thinking_parameters(most_tokens: int, effort: str = "", *, allowed: bool) ->
     }
 
 
-def find_thought(answer: dict[str, Any]) -> Thought:
-    """Return the thinking in an answer, from any of the places where servers put it."""
-    message = (answer.get("choices") or [{}])[0].get("message") or {}
-    text = message.get("reasoning_content") or message.get("reasoning") or ""
-    if not text and (match := _WRITTEN_OUT.search(message.get("content") or "")):
+def find_thought(reply: ServerReply) -> Thought:
+    """Return the thinking in a reply, from any of the places where servers put it."""
+    message = reply.choices[0].message
+    text = (message and (message.reasoning_content or message.reasoning)) or ""
+    if not text and message and (match := _WRITTEN_OUT.search(message.content or "")):
         text = match[1].strip()
-    details = (answer.get("usage") or {}).get("completion_tokens_details") or {}
-    tokens = details.get("reasoning_tokens")
-    if tokens is None:
-        return Thought(str(text), None if text else 0)
-    return Thought(str(text), int(tokens))
+    tokens = reply.reasoning_tokens
+    return Thought(text, None if text else 0) if tokens is None else Thought(text, tokens)
 
 
 def total_thinking_tokens(thoughts: Sequence[Thought]) -> int | None:
     """Return the total of thinking tokens; None if one of the numbers is unknown."""
     counts = [thought.tokens for thought in thoughts]
     return None if None in counts else sum(thought or 0 for thought in counts)
-
-
-def parse_echoed_scores(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
-    """Return the start of each token of an echoed text, and its log-probability.
-
-    This detects servers that ignore ``echo``, or return no log-probabilities or those of another
-    text: the tokens must add up to the exact text, each but the first with one log-probability.
-
-    Raises:
-        UnusableAnswerError: The answer is not about this text.
-    """
-    scores = (answer.get("choices") or [{}])[0].get("logprobs") or {}
-    tokens, logprobs = scores.get("tokens") or [], scores.get("token_logprobs") or []
-    if not tokens or len(tokens) != len(logprobs):
-        raise UnusableAnswerError(f'the server gave no log-probabilities of the text "{text[:60]}"')
-    starts, echo = list[tuple[int, float | None]](), ""
-    for token, logprob in zip(tokens, logprobs, strict=True):
-        if len(echo) >= len(text):
-            break  # text that the model itself wrote after the prompt
-        starts.append((len(echo), logprob))
-        echo += token
-    if echo != text:
-        raise UnusableAnswerError(
-            f'the server gave the log-probabilities of another text ("{echo[:60]}") than it was '
-            f'asked about ("{text[:60]}")'
-        )
-    wrong = [value for _, value in starts[1:] if value is None or not isfinite(value) or value > 0]
-    if wrong or not starts:
-        raise UnusableAnswerError(
-            f"the server gave {wrong[0] if wrong else 'nothing'} as a log-probability of a token of"
-            f' "{text[:60]}"'
-        )
-    return starts

@@ -1,26 +1,30 @@
 """A model behind a server as an ``Answerer``, in the tier that a probe determines."""
 
 import hashlib
-import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import exp, log
 from pathlib import Path
-from typing import Any
 
 from lm.answering.answerer import Question, Reply, Tier, read_samples
 from lm.answering.budget import Budget
-from lm.answering.client import Client
+from lm.answering.client import Check, Client
 from lm.answering.messages import (
     POINT,
     Thought,
-    UnusableAnswerError,
     build_content,
     find_thought,
-    parse_echoed_scores,
     thinking_parameters,
     total_thinking_tokens,
+)
+from lm.answering.replies import (
+    ServerReply,
+    UnusableReplyError,
+    align_echoed_tokens,
+    find_alternatives,
+    find_written_text,
 )
 from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
@@ -53,7 +57,7 @@ class ServerAnswerer:
     ) -> None:
         self._server, self.terms, self._as_chat = server, terms, chat
         self.budget = Budget(terms, ledger)
-        self.client = Client(server, self.budget, terms.key)
+        self.client = Client(server, self.budget, terms.key, varying=terms.fingerprints == "record")
         self.tier, self.tier_note = self._find_own_tier()
         self.workers = terms.concurrency
 
@@ -91,7 +95,7 @@ class ServerAnswerer:
         }
         try:
             return [reply_by_tier[self.tier](question) for question in questions]
-        except UnusableAnswerError:
+        except UnusableReplyError:
             # With the same idempotency key, the server would repeat the same unusable answer.
             self.budget.forget_take()
             raise
@@ -111,20 +115,22 @@ class ServerAnswerer:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
             return self.budget.worst(prompt, 1)
-        most = self.terms.max_tokens + question.thinking
-        return self.terms.samples * self.budget.worst(prompt, most)
+        most_tokens = self.terms.max_tokens + question.thinking
+        return self.terms.samples * self.budget.worst(prompt, most_tokens)
 
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
 
     def _answer_by_text(self, question: Question) -> Reply:
         logprobs, first_tokens = list[float | None](), set[str]()
+        fingerprints = list[str]()
         for answer in question.answers:
             prompt = question.prompt.rstrip()
             text = f"{prompt} {answer}" if prompt else answer
-            tokens = parse_echoed_scores(
-                self._complete(text, max_tokens=1, echo=True, logprobs=1), text
-            )
+            check = partial(align_echoed_tokens, text=text)
+            reply = self._complete(text, check, max_tokens=1, echo=True, logprobs=1)
+            tokens = check(reply)
+            fingerprints.append(reply.fingerprint)
             answer_tokens = [(start, logprob) for start, logprob in tokens if start >= len(prompt)]
             crosses = bool(prompt) and (not answer_tokens or answer_tokens[0][0] > len(prompt) + 1)
             ends = [start for start, _ in tokens[1:]] + [len(text)]
@@ -133,27 +139,34 @@ class ServerAnswerer:
             logprobs.append(
                 None if crosses else sum(logprob or 0.0 for _, logprob in answer_tokens)
             )
-        # No server reports the probability of a text's first token. Equal first tokens cancel.
+        # A server that adds no token before a text cannot report the probability of its first
+        # token. Equal first tokens cancel.
         if len(first_tokens) > 1:
             logprobs = [None] * len(logprobs)
-        return Reply(tuple(logprobs))
+        return Reply(tuple(logprobs), fingerprints=tuple(fingerprints))
 
     def _answer_by_next_token(self, question: Question) -> Reply:
-        answer = self._complete(question.prompt, max_tokens=1, logprobs=_ALTERNATIVES)
+        reply = self._complete(
+            question.prompt, find_alternatives, max_tokens=1, logprobs=_ALTERNATIVES
+        )
         shares = Counter[str]()
-        for token, logprob in read_alternatives(answer).items():
+        for token, logprob in find_alternatives(reply).items():
             shares[token.strip()] += exp(logprob)  # type: ignore[assignment]
-        logprobs = [log(shares[text]) if shares[text] > 0 else None for text in question.answers]
-        return Reply(tuple(logprobs))
+        logprobs = [
+            min(log(shares[text]), 0.0) if shares[text] > 0 else None for text in question.answers
+        ]
+        return Reply(tuple(logprobs), fingerprints=(reply.fingerprint,))
 
     def _answer_by_samples(self, question: Question) -> Reply:
         first = question.seed % 2**31
         texts, cut, thoughts = list[str](), list[bool](), list[Thought]()
+        fingerprints = list[str]()
         for number in range(self.terms.samples):
-            answer = self._chat(question, seed=(first + number) % 2**31)
-            texts.append(read_text(answer) or "")
-            cut.append((answer.get("choices") or [{}])[0].get("finish_reason") == "length")
-            thoughts.append(find_thought(answer))
+            reply = self._chat(question, seed=(first + number) % 2**31)
+            texts.append(find_written_text(reply))
+            cut.append(reply.cut)
+            fingerprints.append(reply.fingerprint)
+            thoughts.append(find_thought(reply))
         logprobs, read_by = read_samples(question, texts, cut)
         return Reply(
             logprobs,
@@ -161,30 +174,45 @@ class ServerAnswerer:
             read_by,
             thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
             n_hidden=total_thinking_tokens(thoughts),
+            fingerprints=tuple(fingerprints),
             seed=first,
         )
 
-    def _complete(self, prompt: str, *, max_tokens: int, **body: object) -> dict[str, Any]:
+    def _complete(
+        self, prompt: str, check: Check, *, max_tokens: int, **body: object
+    ) -> ServerReply:
         parameters: dict[str, object] = {"temperature": 0, **body}
         parameters |= {"prompt": prompt, "max_tokens": max_tokens}
-        return self._post_paid("completions", prompt, max_tokens, **parameters)
+        return self._post_paid("completions", prompt, max_tokens, check, **parameters)
 
-    def _chat(self, question: Question, *, seed: int) -> dict[str, Any]:
-        terms, most = self.terms, self.terms.max_tokens + question.thinking
-        body: dict[str, object] = {"max_tokens": most}
+    def _chat(self, question: Question, *, seed: int) -> ServerReply:
+        terms, most_tokens = self.terms, self.terms.max_tokens + question.thinking
+        body: dict[str, object] = {"max_tokens": most_tokens}
         if self._as_chat:
-            body = thinking_parameters(most, terms.effort, allowed=bool(question.thinking))
+            body = thinking_parameters(most_tokens, terms.effort, allowed=bool(question.thinking))
         messages = [{"role": "user", "content": build_content(question.prompt)}]
         body |= {"messages": messages, "temperature": terms.temperature, "seed": seed}
-        return self._post_paid("chat/completions", question.prompt, most, **body)
+        return self._post_paid(
+            "chat/completions", question.prompt, most_tokens, find_written_text, **body
+        )
 
-    def _probe(self, path: str, **body: object) -> dict[str, Any]:
-        most = body.pop("max_tokens")
+    def _probe(self, path: str, check: Check, **body: object) -> ServerReply:
+        most_tokens = body.pop("max_tokens")
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
-        return self._post_paid(path, str(body), int(str(most)), **{limit_name: most}, **body)
+        return self._post_paid(
+            path, str(body), int(str(most_tokens)), check, **{limit_name: most_tokens}, **body
+        )
 
-    def _post_paid(self, path: str, prompt: str, most: int, /, **body: object) -> dict[str, Any]:
-        return self.client.post(path, self.budget.worst(prompt, most), **body)
+    def _post_paid(
+        self,
+        path: str,
+        prompt: str,
+        most: int,
+        check: Check = lambda _: None,
+        /,
+        **body: object,
+    ) -> ServerReply:
+        return self.client.post(path, self.budget.worst(prompt, most), check, **body)
 
     def refuse_images(self) -> None:
         """Raise an LmError if the server accepts no images in chats."""
@@ -202,7 +230,7 @@ class ServerAnswerer:
 
     def refuse_changed(self) -> None:
         """Raise an LmError if the server's model or tier has changed."""
-        tier, note = self._find_own_tier()
+        tier, note = find_tier(self._probe, chat=self._as_chat, expected=self.tier)
         if tier is not self.tier:
             raise LmError(
                 f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "
@@ -210,15 +238,16 @@ class ServerAnswerer:
             )
 
 
-Post = Callable[..., dict[str, Any]]
+Post = Callable[..., ServerReply]
 
 
-def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
+def find_tier(post: Post, *, chat: bool = False, expected: Tier = Tier.SAMPLES) -> tuple[Tier, str]:
     """Return a server's tier, and a sentence on why it is not higher (or an empty text).
 
     Args:
         post: Calls the server.
         chat: Whether to use chats only, without looking for probabilities.
+        expected: The tier that the server had before: a reply that is below it is asked for again.
 
     Raises:
         LmError: The server does not even write text.
@@ -227,58 +256,53 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
         _check_writes(post)
         return Tier.SAMPLES, "it was asked as a chat"
     try:
-        _check_echoes(post)
+        _check_echoes(post, again=expected is Tier.TEXT)
     except LmError as error:
         without_text = str(error)
     else:
         return Tier.TEXT, ""
     try:
-        answer = post("completions", prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
-        if len(read_alternatives(answer)) > 1:
+        check = find_alternatives if expected is Tier.NEXT else _accept
+        reply = post(
+            "completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES
+        )
+        if len(find_alternatives(reply)) > 1:
             return Tier.NEXT, without_text
+        without_text += "; it names a single alternative for the next token"
     except LmError as error:
         without_text += f"; {error}"
     _check_writes(post)
-    return Tier.SAMPLES, f"{without_text}; it names no alternatives for the next token"
+    return Tier.SAMPLES, without_text
 
 
 def _check_writes(post: Post) -> None:
-    answer = post("chat/completions", messages=[_make_user_message("Say something.")], max_tokens=4)
-    if not isinstance(read_text(answer), str):
-        sent = json.dumps(answer, ensure_ascii=False)[:200]
-        raise LmError(
-            f"the server writes nothing: {sent}. Expected a text as content of the first choice's "
-            "message. Ask for a model that writes, at an address that speaks OpenAI's protocol."
+    find_written_text(
+        post(
+            "chat/completions",
+            check=find_written_text,
+            messages=[_make_user_message("Say something.")],
+            max_tokens=4,
         )
+    )
 
 
-def _check_echoes(post: Post) -> None:
-    """Raise an LmError unless the server echoes two new, random texts unchanged."""
+def _accept(_: ServerReply) -> None:
+    """Accept any reply that fits the schema."""
+
+
+def _check_echoes(post: Post, *, again: bool) -> None:
+    """Raise an LmError unless the server echoes two new, random texts unchanged.
+
+    Args:
+        post: Calls the server.
+        again: Whether to ask again after a reply without the echo.
+    """
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
-        reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
-        if len(parse_echoed_scores(reply, text)) < len(text.split()) // 2:
+        check = partial(align_echoed_tokens, text=text) if again else _accept
+        reply = post("completions", check=check, prompt=text, max_tokens=1, echo=True, logprobs=1)
+        if len(align_echoed_tokens(reply, text)) < len(text.split()) // 2:
             raise LmError("the server gave fewer log-probabilities than the text has words")
-
-
-def read_alternatives(answer: dict[str, Any]) -> dict[str, float]:
-    """Return the alternatives for the next token with their log-probabilities; empty if none."""
-    choice = (answer.get("choices") or [{}])[0]
-    logprobs = choice.get("logprobs") or {}
-    if logprobs.get("top_logprobs"):
-        return dict(logprobs["top_logprobs"][0] or {})
-    token_entries = logprobs.get("content") or []
-    return {
-        alternative["token"]: alternative["logprob"]
-        for alternative in (token_entries[0]["top_logprobs"] if token_entries else [])
-    }
-
-
-def read_text(answer: dict[str, Any]) -> str | None:
-    """Return the text that a chat model wrote, or None."""
-    choice = (answer.get("choices") or [{}])[0]
-    text = (choice.get("message") or {}).get("content")
-    return text if isinstance(text, str) else None
 
 
 def _make_user_message(text: str) -> dict[str, str]:

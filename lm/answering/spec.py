@@ -33,6 +33,8 @@ class Terms:
         max_tokens: The most tokens in a sample.
         concurrency: The number of concurrent calls.
         effort: The effort of thinking, in the server's own word; empty: set by the template.
+        fingerprints: "stop" if the server's fingerprint may not change; "record" if it may, since
+            copies of one model can answer in turn.
         key: The API key, sent as a bearer token; empty for none.
     """
 
@@ -44,6 +46,7 @@ class Terms:
     max_tokens: int = 16
     concurrency: int = 4
     effort: str = ""
+    fingerprints: str = "stop"
     key: str = ""
 
     @property

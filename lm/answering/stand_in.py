@@ -244,13 +244,13 @@ class _Handler(BaseHTTPRequestHandler):
         if Fault.REFUSES in self.server.faults:
             sample = "I'm sorry, I cannot judge sentences."
         words = sample.split()
-        most = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
-        reason = "length" if len(words) > most else "stop"
-        message = {"role": "assistant", "content": " ".join(words[:most])}
+        most_tokens = int(body.get("max_completion_tokens") or body.get("max_tokens", 16))
+        reason = "length" if len(words) > most_tokens else "stop"
+        message = {"role": "assistant", "content": " ".join(words[:most_tokens])}
         thinking = (body.get("chat_template_kwargs") or {}).get("enable_thinking")
         thinking = thinking or body.get("reasoning_effort", "none") != "none"
         thoughts = len(THOUGHT.split()) if thinking else 0
-        usage: dict[str, Any] = _count_usage(prompt, len(words[:most]) + thoughts)
+        usage: dict[str, Any] = _count_usage(prompt, len(words[:most_tokens]) + thoughts)
         if thinking:
             message["reasoning_content"] = THOUGHT
             usage["completion_tokens_details"] = {"reasoning_tokens": thoughts}

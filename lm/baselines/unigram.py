@@ -39,11 +39,11 @@ class UnigramScorer:
         self, vocabulary: Vocabulary, counts: NDArray[np.int64], *, name: str, trained_on: str
     ) -> None:
         self.name, self.trained_on, self._vocabulary = name, trained_on, vocabulary
-        added = counts + 1.0
-        added[vocabulary.begin] = 0.0
+        added_counts = counts + 1.0
+        added_counts[vocabulary.begin] = 0.0
         # The vocabulary never returns <s>, so its log-probability of -inf is never used.
         with np.errstate(divide="ignore"):
-            self._logprobs = np.log(added / added.sum())
+            self._logprobs = np.log(added_counts / added_counts.sum())
 
     @classmethod
     def load(cls, folder: Path) -> "UnigramScorer":

@@ -38,8 +38,8 @@ def train_recurrent(request: TrainRequest) -> None:
             return
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
         with _watch_for_stop() as stop, _Bar(plan, processes) as bar:
-            due = _make_timer(60 * cast(float, minutes))
-            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, due, stop)
+            is_due = _make_timer(60 * cast(float, minutes))
+            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, is_due, stop)
             resume = bool(options.get("resume"))
             trainer = start_or_resume(plan, writer, device, processes, resume)
             bar.begin(trainer)

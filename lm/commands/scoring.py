@@ -61,8 +61,10 @@ def measure_perplexity(
     n_all = n_unknown = n_sentences = 0
     for batch in chunked(sentences, _SENTENCES_AT_A_TIME):
         for scores in scorer.score([("", f"{' '.join(tokens)} {END}") for tokens in batch]):
-            counted = scores.logprobs_nats[slice(None) if with_unknown else ~scores.unknown]
-            logprobs.append(float(counted.sum()))
+            counted_logprobs = scores.logprobs_nats[
+                slice(None) if with_unknown else ~scores.unknown
+            ]
+            logprobs.append(float(counted_logprobs.sum()))
             n_all += len(scores.tokens)
             n_unknown += int(scores.unknown.sum())
         n_sentences += len(batch)

@@ -116,10 +116,12 @@ def _train_model(
     plan = TrainingPlan(settings, corpus, None, name, folder)
     if not is_finished(plan):
         never = bool
-        alone = Processes()
-        writer = CheckpointWriter(plan, alone, lambda *_: None, lambda _: None, never, never)
+        single_process = Processes()
+        writer = CheckpointWriter(
+            plan, single_process, lambda *_: None, lambda _: None, never, never
+        )
         resume = (folder / CHECKPOINT).is_file()
-        trainer = start_or_resume(plan, writer, choose_device(device), alone, resume)
+        trainer = start_or_resume(plan, writer, choose_device(device), single_process, resume)
         trainer.run()
         finish(plan, trainer.progress)
     config = read_config(folder)

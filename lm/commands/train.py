@@ -214,14 +214,14 @@ def train(
 
 
 def _refuse_foreign_options(ctx: click.Context, kind: str, preset: str | None) -> None:
-    counted = TRAINERS[kind] == _COUNT_MODEL
-    if counted and preset:
+    is_count_model = TRAINERS[kind] == _COUNT_MODEL
+    if is_count_model and preset:
         raise LmError(f'the preset "{preset}" is for recurrent models, not for --type {kind}.')
     foreign = [
         name
         for name in ctx.params
         if name not in _SHARED
-        and (name in _COUNT_OPTIONS) != counted
+        and (name in _COUNT_OPTIONS) != is_count_model
         and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if foreign:

@@ -125,8 +125,8 @@ def prepare(
     if not prepared.is_dir():
         with atomic_folder(prepared) as folder:
             _Preparation(texts, choices, shown, folder).write(vocabulary)
-    described = describe_text(texts[TRAIN], hashes[TRAIN])
-    return _load(prepared, described, sha256)
+    description = describe_text(texts[TRAIN], hashes[TRAIN])
+    return _load(prepared, description, sha256)
 
 
 def _read_texts(source: Path) -> dict[str, Path]:

@@ -316,10 +316,12 @@ class TextEncoder:
         Empty if the tokenizer does not mark words in this way.
         """
         tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
-        marked = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
+        marked_tokens = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
         ending = self._tokenizer.eos_token
         number = self._tokenizer.convert_tokens_to_ids(ending) if ending else None
-        return sorted({*marked, *([] if number is None else [number])}) if marked else []
+        return (
+            sorted({*marked_tokens, *([] if number is None else [number])}) if marked_tokens else []
+        )
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
         """Return the continuation's tokens as written in the model's vocabulary."""

@@ -97,9 +97,11 @@ class Seq2SeqScorer:
         context, continuation = context.strip(), continuation.strip()
         source = tuple(self._tokenizer(context)["input_ids"])
         # Special tokens that this tokenizer adds before a text also belong to the decoder's input.
-        marked = self._tokenizer(text_target=continuation, return_special_tokens_mask=True)
-        first = marked["special_tokens_mask"].index(0) if continuation else 0
-        prefix = (self._start, *marked["input_ids"][:first])
+        encoded_continuation = self._tokenizer(
+            text_target=continuation, return_special_tokens_mask=True
+        )
+        first = encoded_continuation["special_tokens_mask"].index(0) if continuation else 0
+        prefix = (self._start, *encoded_continuation["input_ids"][:first])
         targets = self._own_tokens(continuation, after_text=bool(context))
         longest = max(len(source), len(prefix) + len(targets))
         if longest > self._window:

@@ -194,14 +194,14 @@ class RecurrentScorer:
         network, begin = self._trained.network, self._vocabulary.begin
         hidden, targets = [], []
         for group in groups:
-            following = state
+            following_state = state
             for place, ids in enumerate(group):
                 inputs = torch.tensor([begin, *ids], device=network.embedding.weight.device)
                 output, new_state = network(inputs[:, None], state)
                 hidden.append(output[:-1, 0])
                 targets.append(np.array(ids, np.int64))
-                following = following if place else new_state
-            state = following
+                following_state = following_state if place else new_state
+            state = following_state
         lengths = [len(ids) for ids in targets]
         logprobs = self._reader.logprobs_nats(
             _Read(torch.cat(hidden), ()), np.arange(sum(lengths)), np.concatenate(targets)

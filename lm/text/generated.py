@@ -50,10 +50,12 @@ def write_described(
             data = f"{line}\n".encode()
             sha256.update(data)
             file.write(data)
-    described = about(sha256.hexdigest())
+    description = about(sha256.hexdigest())
     with atomic_write(_description_path(path)) as temporary:
-        temporary.write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8", newline="\n")
-    return described
+        temporary.write_text(
+            json.dumps(description, indent=2) + "\n", encoding="utf-8", newline="\n"
+        )
+    return description
 
 
 def describe_text(path: Path, sha256: str) -> str:

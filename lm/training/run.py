@@ -83,8 +83,8 @@ def is_finished(plan: TrainingPlan) -> bool:
     if TAGS_SHA256 not in config:
         # Models of two tasks trained before supertags were hashed count as finished.
         planned.pop(TAGS_SHA256, None)
-    same = planned.items() <= config.items()
-    return same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
+    is_same = planned.items() <= config.items()
+    return is_same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
 
 
 def start_or_resume(

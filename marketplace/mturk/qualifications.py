@@ -124,8 +124,12 @@ def _find_problem(requirement: Mapping[str, Any]) -> str:
     if is_locale and comparator not in _OF_LOCALES:
         return f"A locale cannot be compared with {comparator}."
     if comparator in ("In", "NotIn"):
-        most = _SET_SIZES[value_key]
-        return "" if 1 <= len(values) <= most else f"{comparator} takes 1 to {most} {value_key}."
+        most_values = _SET_SIZES[value_key]
+        return (
+            ""
+            if 1 <= len(values) <= most_values
+            else f"{comparator} takes 1 to {most_values} {value_key}."
+        )
     return "" if len(values) == 1 else f"{comparator} takes exactly one of {value_key}."
 
 

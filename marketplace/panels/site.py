@@ -144,14 +144,16 @@ def create_exit_blueprint(records: Records) -> Blueprint:
     @exits.get("/s/ClientCallBack.aspx")
     def cint() -> Response:
         _, _, study = find_visitor(records)
-        digest = hmac.new(study.credit_token.encode(), f"{_url_without('hash')}&".encode(), "sha1")
+        digest = hmac.new(
+            study.credit_token.encode(), f"{_remove_query_argument('hash')}&".encode(), "sha1"
+        )
         hash_ = base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
         return _record_signed_return(records, hash_, _CINT.get(request.args.get("RIS", "")), "RID")
 
     @exits.get("/p/exit")
     def sample_ninja() -> Response:
         _, _, study = find_visitor(records)
-        address, _, query = _url_without("hash").partition("?")
+        address, _, query = _remove_query_argument("hash").partition("?")
         path = "/" + address.split("://", 1)[1].partition("/")[2]
         text = f"{path}?{'&'.join(sorted(query.split('&')))}{study.credit_token}"
         hash_ = hashlib.sha256(text.encode()).hexdigest()
@@ -160,7 +162,7 @@ def create_exit_blueprint(records: Records) -> Blueprint:
     return exits
 
 
-def _url_without(argument: str) -> str:
+def _remove_query_argument(argument: str) -> str:
     """Return the current request's address without one of its query arguments."""
     query = request.query_string.decode("latin-1")
     arguments = [pair for pair in query.split("&") if not pair.startswith(f"{argument}=")]
@@ -236,9 +238,11 @@ def _grant_credit(records: Records) -> tuple[str, Person | None]:
     person = records.person_by_id(study.key, request.args.get("survey_code", ""))
     if person is None:
         return "Invalid survey_code.", None
-    again = bool(person.outcomes)
+    is_repeated = bool(person.outcomes)
     records.record_return(study.key, person.name, "completed")
-    return ("You have already received credit for this study.", None) if again else ("", person)
+    return (
+        ("You have already received credit for this study.", None) if is_repeated else ("", person)
+    )
 
 
 def _has_credit_token(study: Study) -> bool:

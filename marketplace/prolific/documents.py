@@ -130,9 +130,9 @@ class StudyDocument(_Document):
 
     def _check_times(self) -> None:
         estimated = self.estimated_completion_time
-        least = 2 + 2 * estimated + 2 * sqrt(estimated)
-        if self.maximum_allowed_time < int(least):
-            raise ValueError(f"maximum_allowed_time: at least {int(least)} minutes")
+        least_minutes = 2 + 2 * estimated + 2 * sqrt(estimated)
+        if self.maximum_allowed_time < int(least_minutes):
+            raise ValueError(f"maximum_allowed_time: at least {int(least_minutes)} minutes")
 
     def _check_codes(self) -> None:
         codes = [code.code for code in self.completion_codes if code.code is not None]
@@ -232,13 +232,17 @@ def _check_features(fields: Mapping[str, Any], account: Account) -> None:
             code=140021,
             title="Feature not available",
         )
-    least = _LEAST_SCREEN_OUT.get(account.currency, 10)
+    fewest_screen_outs = _LEAST_SCREEN_OUT.get(account.currency, 10)
     for action in actions:
         if action["action"] == SCREEN_OUT:
             amount = action["fixed_screen_out_reward"]
-            if not least <= amount < fields["reward"]:
+            if not fewest_screen_outs <= amount < fields["reward"]:
                 raise RefusedError(
-                    {"completion_codes": [f"A screen-out pays {least} or more, below the reward."]}
+                    {
+                        "completion_codes": [
+                            f"A screen-out pays {fewest_screen_outs} or more, below the reward."
+                        ]
+                    }
                 )
 
 

@@ -53,8 +53,8 @@ def apply_expiry(moment: Moment) -> None:
 
 
 def _publish_scheduled(moment: Moment) -> None:
-    due = (Study.status == "SCHEDULED", Study.publish_at <= moment.now)
-    for study in moment.session.scalars(select(Study).where(*due)).all():
+    is_due = (Study.status == "SCHEDULED", Study.publish_at <= moment.now)
+    for study in moment.session.scalars(select(Study).where(*is_due)).all():
         try:
             with moment.session.begin_nested():
                 publish(moment, study)
@@ -98,8 +98,8 @@ def _is_rejected_automatically(submission: Submission) -> bool:
 
 
 def _run_jobs(moment: Moment) -> None:
-    due = (Job.done.is_(False), Job.due_at <= moment.now)
-    for job in moment.session.scalars(select(Job).where(*due).order_by(Job.id)).all():
+    is_due = (Job.done.is_(False), Job.due_at <= moment.now)
+    for job in moment.session.scalars(select(Job).where(*is_due).order_by(Job.id)).all():
         job.done = True
         (_pay_bonuses if job.kind == "bonus" else _approve_all)(moment, job.ids)
 

@@ -21,9 +21,9 @@ def open_studies(moment: Moment, participant: Participant) -> list[Study]:
 def _is_open(moment: Moment, participant: Participant, study: Study) -> bool:
     config = study.fields["submissions_config"]
     own_submissions = _own_submissions(moment, participant, study)
-    most = config["max_submissions_per_participant"] or 1
+    most_submissions = config["max_submissions_per_participant"] or 1
     if any(submission.status in _WORKING for submission in own_submissions) or (
-        most != -1 and len(own_submissions) >= most
+        most_submissions != -1 and len(own_submissions) >= most_submissions
     ):
         return False
     if count_taken_places(moment.session, study) >= study.places:
@@ -136,10 +136,10 @@ def _own_submissions(moment: Moment, participant: Participant, study: Study) -> 
 
 
 def _count_in_progress(moment: Moment, study: Study) -> int:
-    counted = select(func.count()).where(
+    count_query = select(func.count()).where(
         Submission.study_id == study.id, Submission.status.in_(_WORKING)
     )
-    return moment.session.execute(counted).scalar_one()
+    return moment.session.execute(count_query).scalar_one()
 
 
 def _free_link(moment: Moment, study: Study) -> int:

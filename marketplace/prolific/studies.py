@@ -27,11 +27,11 @@ def update_status(moment: Moment, study: Study) -> None:
     if screening is not None and by_status.get("SCREENED OUT", 0) >= screening["slots"]:
         set_study_status(moment, study, "PAUSED")
         return
-    filled = sum(by_status.get(status, 0) for status in TAKING_STATUSES) >= study.places
+    is_full = sum(by_status.get(status, 0) for status in TAKING_STATUSES) >= study.places
     working = by_status.get("RESERVED", 0) + by_status.get("ACTIVE", 0)
     waiting = by_status.get("AWAITING REVIEW", 0)
     new_status = (
-        "ACTIVE" if working or not filled else "AWAITING REVIEW" if waiting else "COMPLETED"
+        "ACTIVE" if working or not is_full else "AWAITING REVIEW" if waiting else "COMPLETED"
     )
     set_study_status(moment, study, new_status)
 

@@ -82,10 +82,10 @@ class _Handlers:
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, (name, text) = parsed
-        most = experiment.most_sessions
+        most_sessions = experiment.most_sessions
         with self._lock:
             staged = str((request.get_json() or {}).get("sessionId", ""))
-            if most is not None and experiment.sessions >= most:
+            if most_sessions is not None and experiment.sessions >= most_sessions:
                 # A finished experiment stores nothing, not even staged trials.
                 experiment.staged.pop(staged, None)
                 return _error_response("SESSION_LIMIT_REACHED")

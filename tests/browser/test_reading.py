@@ -70,6 +70,7 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
     (copied / "study.toml").write_text(toml.replace("[trial.parameters]\n", more), encoding="utf-8")
     response = response_of(load_study(str(copied)))
     link = anywhere.launch(copied)
+    page.set_viewport_size({"width": 1280, "height": 800})
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -91,6 +92,8 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         if number < len(work["practice"]):
             if number in LATE_TRIALS:
                 expect(page.locator("#verdict")).to_contain_text("The time was up")
+            beyond_screen = "document.documentElement.scrollHeight - window.innerHeight"
+            assert page.evaluate(f"() => {beyond_screen}") <= 0
             past_practice(page)
     expect_page(page, "questionnaire")
     [stored] = anywhere.stored(link)

@@ -9,6 +9,7 @@ from experiment.errors import ParallaxError
 from webapp.commands.erasure_record import copy_record, newest_record
 from webapp.commands.options import (
     add_instance_option,
+    add_new_instance_option,
     open_instance_database,
     refuse_while_serving,
     scrub_and_tell,
@@ -48,7 +49,7 @@ from webapp.users.users import end_all_access
 
 
 @click.command()
-@add_instance_option
+@add_new_instance_option
 def status(instance: Path) -> None:
     """Show the database's schema version.
 
@@ -64,7 +65,7 @@ def status(instance: Path) -> None:
 
 
 @click.command("upgrade")
-@add_instance_option
+@add_new_instance_option
 def upgrade_(instance: Path) -> None:
     """Upgrade the database to the schema of this version.
 
@@ -72,13 +73,15 @@ def upgrade_(instance: Path) -> None:
     """
     refuse_while_serving(instance)
     with open_instance_database(instance) as engine, exclusive_access(engine):
-        before, after = upgrade(engine)
+        revision_before, revision_after = upgrade(engine)
         gone = repeat_wishes(open_instance(instance), engine, utc_now())
     tell_erased(open_instance(instance), gone)
-    if before == after:
-        click.echo(f"The database already has the schema {after}.")
+    if revision_before == revision_after:
+        click.echo(f"The database already has the schema {revision_after}.")
     else:
-        click.echo(f"The database was upgraded from the schema {before} to {after}.")
+        click.echo(
+            f"The database was upgraded from the schema {revision_before} to {revision_after}."
+        )
 
 
 @click.command("scrub")
@@ -194,7 +197,7 @@ def _open_bucket(settings: Settings) -> Bucket:
     type=_PATH,
     help="The private key of the backup: also puts the keys file into the instance folder.",
 )
-@add_instance_option
+@add_new_instance_option
 def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
     """Copy the newest backup of the bucket into FOLDER.
 
@@ -246,7 +249,7 @@ _identity = click.option(
     "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
 )
 @_identity
-@add_instance_option
+@add_new_instance_option
 def restore_(
     file: Path,
     replace: bool,
@@ -305,7 +308,7 @@ def restore_(
 @click.command("drill")
 @click.argument("file", type=_PATH)
 @_identity
-@add_instance_option
+@add_new_instance_option
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
 
@@ -313,7 +316,7 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     read the backup. The database itself is not changed.
     """
     settings = load_settings(folder := open_instance(instance))
-    refused = ""
+    refusal = ""
     with (
         readable(file, identity) as read,
         open_merged_backup(read, complete=False) as decrypted,
@@ -326,14 +329,14 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
                 backup, read_keys(folder, settings.secret_key_file), file, adopted=False
             )
         except WebappError as error:
-            refused = str(error)
+            refusal = str(error)
     rows = tried.content.rows
     for name in sorted(rows):
         click.echo(f"{name:<28}{rows[name]:>12,}")
     click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree after a trial restore.")
     click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
-    if refused:
-        click.echo(f"parallax db restore would refuse it here: {refused}")
+    if refusal:
+        click.echo(f"parallax db restore would refuse it here: {refusal}")
     last = last_backup(folder)
     if last and Path(last.file) == file.resolve():
         click.echo(f"Data that would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

@@ -17,7 +17,7 @@ from experiment.studies.files import TEXT_GRAMMAR, TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
 from experiment.version import code_version
 from webapp.commands.demonstration import demonstrations, take_part_on_stand_in_platform
-from webapp.commands.options import add_instance_option
+from webapp.commands.options import add_new_instance_option
 from webapp.core.instance import open_instance
 from webapp.server.server_control import running
 
@@ -42,7 +42,7 @@ _MORE = {**_UNIGRAM, "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 @click.option("--models", is_flag=True, help="Also train unigram and recurrent models.")
 @click.option("--takers", is_flag=True, help="Let models trained here take the sessions too.")
 @click.option("--keep", is_flag=True, help="Keep the server running, to take part yourself.")
-@add_instance_option
+@add_new_instance_option
 def demo(
     name: str,
     port: str | None,

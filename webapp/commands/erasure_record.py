@@ -10,7 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from experiment.errors import why_unread
 from webapp.commands.options import (
-    add_instance_option,
+    add_new_instance_option,
     open_instance_database,
     refuse_while_serving,
     tell_erased,
@@ -51,7 +51,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Make the record from the database, if no copy of the file exists.",
 )
-@add_instance_option
+@add_new_instance_option
 def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """Show the record of withdrawals and erasures.
 

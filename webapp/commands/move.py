@@ -103,7 +103,7 @@ def _refuse_other_kinds(source_url: str, target_url: str) -> None:
 def _copy_and_leave(
     source: Engine, target: Engine, installation: Installation, keys: Keys
 ) -> Departure:
-    """Copy the database, print the proof, and mark the SQLite file as departed."""
+    """Copy the database, print the proof, and lock the SQLite file for good."""
     recognise(source, keys)
     tell_erased(
         installation.instance, repeat_wishes(installation.instance, source, now := utc_now())

@@ -155,8 +155,10 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
         raise _make_unable_error(published, "can export participants' demographics")
     out.mkdir(parents=True, exist_ok=True)
     for offer in published.offers:
-        used, most = platform.exports_used(offer), platform.most_exports
-        click.echo(f"Offer {offer}: {used} of {most} different demographic exports are used up.")
+        used, most_exports = platform.exports_used(offer), platform.most_exports
+        click.echo(
+            f"Offer {offer}: {used} of {most_exports} different demographic exports are used up."
+        )
         click.echo(
             "WARNING: the table identifies people by their platform ids. Store it apart from "
             "the data."

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy import Engine
+from sqlalchemy import Engine, make_url
 
 from webapp.core.clock import utc_now
-from webapp.core.instance import open_instance, refuse_other_user
+from webapp.core.instance import key_file, open_instance, refuse_other_user
 from webapp.core.sealing import Sealer
-from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.core.settings import FILE_NAME, INSTANCE_VARIABLE
 from webapp.database.engine import (
     Sessions,
     make_sessions,
@@ -39,9 +39,24 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
 
 
 def add_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the installation folder's option to a command, and report database errors in words.
+    """Add the option of an installation's folder to a command that works on an existing one.
 
-    A user other than the folder's owner is refused, because their files would block the server.
+    A mistyped folder is refused, and nothing is made there.
+    """
+
+    @wraps(command)
+    def run(**values: object) -> Any:  # noqa: ANN401 - whatever the command returns
+        _refuse_missing_installation(Path(str(values["instance"])))
+        return command(**values)
+
+    return add_new_instance_option(run)
+
+
+def add_new_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option of an installation's folder to a command that may begin an installation.
+
+    Database errors are reported in words. A user other than the folder's owner is refused, because
+    their files would block the server.
     """
 
     @wraps(command)
@@ -51,6 +66,26 @@ def add_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(**values)
 
     return _instance_option(run)
+
+
+def _refuse_missing_installation(folder: Path) -> None:
+    """Check that a folder holds an installation: its database, settings or keys.
+
+    Raises:
+        WebappError: It does not.
+    """
+    url = make_url(load_settings(folder).database_url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return
+    if any(file.exists() for file in (Path(url.database), folder / FILE_NAME, key_file(folder))):
+        return
+    raise WebappError(
+        "there is no installation here, and nothing was made",
+        where=str(folder.absolute()),
+        expected=f"the database {url.database}",
+        remedy=f"Name the installation's folder with --instance or {INSTANCE_VARIABLE}; "
+        "parallax launch STUDY, parallax serve and parallax users add begin a new one",
+    )
 
 
 def open_sessions(instance: Path) -> Sessions:

@@ -74,8 +74,8 @@ def review(run: str, instance: Path) -> None:
     waiting = sum(account.finished and account.assignment is None for account in owed)
     click.echo(f"{unpaid} finished, submitted and not yet paid: parallax approve {run}")
     click.echo(f"{waiting} finished without submitting: parallax reconcile {run}")
-    short = sum(statement.is_short for statement in statement_rows)
-    click.echo(f"{short} have so far received less than the study's rule promises.")
+    n_short = sum(statement.is_short for statement in statement_rows)
+    click.echo(f"{n_short} have so far received less than the study's rule promises.")
 
 
 def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
@@ -139,9 +139,9 @@ def approve(
         entries = find_named_rewards(run_payments, only, undo_rejection=undo_rejection)
     else:
         entries = find_all_rewards(run_payments)
-        done, tried = run_payments.pay_compensation()
-        if tried:
-            click.echo(f"{done} of {tried} compensations are paid.")
+        done, attempted = run_payments.pay_compensation()
+        if attempted:
+            click.echo(f"{done} of {attempted} compensations are paid.")
     pay_asking(run_payments, entries, yes=yes, undo_rejections=undo_rejection)
 
 

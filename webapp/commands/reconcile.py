@@ -315,11 +315,15 @@ def _format_discrepancies(
             _Line(person.ref, report.ending, report.state, report.tries, report.answer)
             for report, person in load_reports(session, run)
         ]
-        reported = {line.participant for line in problems}
+        reported_participants = {line.participant for line in problems}
         people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
         for person in session.scalars(people):
             ending = ending_of(person)
-            if ending and person.ref not in reported and recruiter.report_terms(study, ending):
+            if (
+                ending
+                and person.ref not in reported_participants
+                and recruiter.report_terms(study, ending)
+            ):
                 problems.append(_Line(person.ref, ending, _MISSING, 0, ""))
     return problems
 

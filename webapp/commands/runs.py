@@ -11,7 +11,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.files import text_table
 from experiment.version import code_version
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -54,7 +54,7 @@ _SHOWN_PROBLEMS = 5
     "--simulated", is_flag=True, help="Programs will answer, not people; every table says so."
 )
 @click.option("--project", metavar="NAME", default="", help="The project that the run belongs to.")
-@add_instance_option
+@add_new_instance_option
 def launch(
     name_or_folder: str, seed: int, recruiter: str, simulated: bool, project: str, instance: Path
 ) -> str:

@@ -9,7 +9,7 @@ import click
 
 from experiment.tables.files import text_table
 from webapp import create_app
-from webapp.commands.options import add_instance_option
+from webapp.commands.options import add_new_instance_option
 from webapp.commands.users import make_first_owner_link
 from webapp.core.instance import open_instance
 from webapp.core.logging import write_logs
@@ -49,7 +49,7 @@ from webapp.services import EXTENSION
 @click.option(
     "--background", is_flag=True, help="Run in the background; stop it with parallax stop."
 )
-@add_instance_option
+@add_new_instance_option
 def serve(
     host: str | None,
     port: int | None,
@@ -92,7 +92,7 @@ def _tell_first_owner(instance: Path, base: str) -> None:
 
 
 @click.command()
-@add_instance_option
+@add_new_instance_option
 def stop(instance: Path) -> None:
     """Stop the server in the background.
 
@@ -104,7 +104,7 @@ def stop(instance: Path) -> None:
 
 @click.command()
 @click.option("--pid", type=int, help="The process id of a server in the foreground.")
-@add_instance_option
+@add_new_instance_option
 def reload(pid: int | None, instance: Path) -> None:
     """Reload the server's settings and code.
 
@@ -114,7 +114,7 @@ def reload(pid: int | None, instance: Path) -> None:
 
 
 @click.command()
-@add_instance_option
+@add_new_instance_option
 def settings(instance: Path) -> None:
     """Print every setting, its value and where it comes from.
 
@@ -127,7 +127,7 @@ def settings(instance: Path) -> None:
 
 @click.command()
 @click.option("--once", is_flag=True, help="Do every job once, then exit.")
-@add_instance_option
+@add_new_instance_option
 def work(once: bool, instance: Path) -> None:
     """Run the periodic jobs, if no server runs them.
 

@@ -16,7 +16,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -100,7 +100,7 @@ REPORT = "report.html"
     type=click.Path(path_type=Path),
     help="A report.html of `parallax compare`, to read with the study; only with --simulated.",
 )
-@add_instance_option
+@add_new_instance_option
 def static(
     name_or_folder: str,
     seed: int,
@@ -217,7 +217,7 @@ _SHOWN = 5
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@add_instance_option
+@add_new_instance_option
 def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     """Read the session files of a static study into its run.
 
@@ -290,9 +290,9 @@ def _import_report(
         if each.missing > 0:
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
     drawn = Counter(each.number for each in replayed if each.number is not None)
-    if again := sorted(number for number, times in drawn.items() if times > 1):
+    if repeated := sorted(number for number, times in drawn.items() if times > 1):
         lines.append(
-            f"{len(again)} sessions were given to several people: {_shortened_list(again)}."
+            f"{len(repeated)} sessions were given to several people: {_shortened_list(repeated)}."
         )
     gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
     if gaps and mark.assignment == "counter":

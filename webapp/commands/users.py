@@ -8,7 +8,7 @@ from typing import TextIO
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.tokens import Tokens
@@ -58,7 +58,7 @@ def list_(instance: Path) -> None:
     is_flag=True,
     help="The user signs in with another service: docs/researcher.md.",
 )
-@add_instance_option
+@add_new_instance_option
 def add(
     name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
 ) -> None:

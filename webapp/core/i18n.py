@@ -63,15 +63,15 @@ def gettext(message: str, **values: object) -> str:
         **values: The values by name.
     """
     text, translated = _translate(message)
-    filled = text % values if values else text
-    return filled if translated else Untranslated(filled)
+    filled_text = text % values if values else text
+    return filled_text if translated else Untranslated(filled_text)
 
 
 def _translate_as_html(message: str, **values: object) -> Markup:
     """Return a message as HTML for a template; ``striptags`` makes it usable in an attribute."""
     text, translated = _translate(message)
-    filled = Markup(text) % values if values else Markup(text)
-    return filled if translated else _UNTRANSLATED.format(filled)
+    filled_markup = Markup(text) % values if values else Markup(text)
+    return filled_markup if translated else _UNTRANSLATED.format(filled_markup)
 
 
 def _mark_untranslated(*messages: str) -> Markup:

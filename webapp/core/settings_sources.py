@@ -92,8 +92,8 @@ def read_settings(
 def _read_file_values(file: Path, sections: Sections) -> Iterator[_Value]:
     for key, value in _read_file(file).items():
         if isinstance(value, dict) and key not in Settings.model_fields:
-            for name, inner in value.items():
-                yield _Value(key, name, inner, f"{file}: [{key}] {name}", strict=True)
+            for name, inner_value in value.items():
+                yield _Value(key, name, inner_value, f"{file}: [{key}] {name}", strict=True)
             if not value and sections.model(key) is None:
                 yield _Value(key, "", {}, f"{file}: [{key}]", strict=True)
         else:
@@ -150,12 +150,12 @@ def _find_problems(source_values: Sequence[_Value], sections: Sections) -> Itera
                 hint = _suggest_name(section, sections.names())
                 yield f"{setting.place}: there is no such section, {hint}"
         else:
-            known = (
+            known_names = (
                 model.model_fields
                 if section
                 else [*Settings.model_fields, *_list_flat_names(sections)]
             )
-            yield from _find_wrong_values(model, values, known, strict=strict)
+            yield from _find_wrong_values(model, values, known_names, strict=strict)
 
 
 def _list_flat_names(sections: Sections) -> Iterator[str]:

@@ -81,10 +81,10 @@ def refuse_unfit_folder(folder: Path) -> None:
         WebappError: Locks do not work, or memory is not shared.
     """
     # Without fcntl, SQLite uses the system's own locks, which work on local disks on Windows.
-    lacking = lacks(folder) if fcntl is not None else ""
-    if lacking:
+    missing_feature = lacks(folder) if fcntl is not None else ""
+    if missing_feature:
         raise WebappError(
-            f"an SQLite file cannot lie on this file system: {lacking}",
+            f"an SQLite file cannot lie on this file system: {missing_feature}",
             where=str(folder),
             expected="a file on a disk of this machine",
             remedy="Put it there, or use PostgreSQL: docs/database.md",

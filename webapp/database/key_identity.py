@@ -103,14 +103,14 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
     An older key that the file lacks is no problem: it may have been dropped after a backup was made
     that was restored since.
     """
-    same = {key for key, value in known.items() if held.get(key) == value}
-    if known and not same:
+    same_keys = {key for key, value in known.items() if held.get(key) == value}
+    if known and not same_keys:
         yield Purpose.PSEUDONYMS, "none of the keys in the keys file is a key of this database"
         return
     for purpose in Purpose:
         ids = sorted(id_ for use, id_ in known if use is purpose)
         newest = max((id_ for use, id_ in held if use is purpose), default=-1)
-        other_ids = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
+        other_ids = [n for n in ids if (purpose, n) in held and (purpose, n) not in same_keys]
         if other_ids:
             yield purpose, f"key {other_ids[0]} for {purpose} is not the key of this database"
         elif ids and ids[-1] > newest:

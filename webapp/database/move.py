@@ -216,8 +216,8 @@ def _make_room(target: Connection, origin: dict[str, str]) -> None:
 
 
 def _refuse_unknown_tables(source: Connection) -> None:
-    known = {*Base.metadata.tables, _REVISION_TABLE}
-    if unknown := sorted(set(inspect(source).get_table_names()) - known):
+    known_tables = {*Base.metadata.tables, _REVISION_TABLE}
+    if unknown := sorted(set(inspect(source).get_table_names()) - known_tables):
         raise MoveError(
             f"the SQLite file has tables that Parallax does not know: {', '.join(unknown)}",
             where=str(source.engine.url.database),

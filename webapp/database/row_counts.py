@@ -83,8 +83,8 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
                 RunCount.run_id == run, RunCount.subject == subject, RunCount.list == list_
             )
         )
-        counted = {"run_id": run, "subject": subject, "list": list_, "n": actual_count}
-        connection.execute(insert(RunCount), counted)
+        count_row = {"run_id": run, "subject": subject, "list": list_, "n": actual_count}
+        connection.execute(insert(RunCount), count_row)
 
 
 def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
@@ -97,7 +97,7 @@ def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[K
 
 def _count_rows(connection: Connection, run_id: int | None) -> Counter[Key]:
     place = (Place.run_id, Place.list)
-    counted = [
+    count_rows = [
         (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),
         (
             Place.run_id,
@@ -124,7 +124,7 @@ def _count_rows(connection: Connection, run_id: int | None) -> Counter[Key]:
         _count_verdicts(),
     ]
     counts = Counter[Key]()
-    for run, statement in counted:
+    for run, statement in count_rows:
         only = statement if run_id is None else statement.where(run == run_id)
         counts.update(_execute_count(connection, only))
     return counts
@@ -139,8 +139,8 @@ def _count_verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
         .subquery()
     )
     key = verdicts.c.run_id, verdicts.c.subject
-    counted: Select[int, str, int, int] = select(*key, literal(0), func.count()).group_by(*key)
-    return verdicts.c.run_id, counted
+    count_query: Select[int, str, int, int] = select(*key, literal(0), func.count()).group_by(*key)
+    return verdicts.c.run_id, count_query
 
 
 def _execute_count(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:

@@ -107,16 +107,16 @@ def upgrade(engine: Engine) -> tuple[str, str]:
             the baseline.
     """
     with _schema_lock(engine) as connection:
-        before = revision_of(connection)
-        if before is None:
+        revision_before = revision_of(connection)
+        if revision_before is None:
             raise SchemaError(
                 "the database is empty, so there is nothing to upgrade",
                 remedy="The first start of the server creates its tables",
             )
-        if before not in revisions() and (problem := schema_problem(before)):
+        if revision_before not in revisions() and (problem := schema_problem(revision_before)):
             raise problem
         _migrate(connection)
-    return before, revisions()[-1]
+    return revision_before, revisions()[-1]
 
 
 def _migrate(connection: Connection) -> None:

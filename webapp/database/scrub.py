@@ -174,8 +174,8 @@ WHERE greatest(age(xmin), age(catalog_xmin)) > age('{0}'::xid8::xid)
 def wait_for_older_transactions(connection: Connection) -> list[str]:
     """Wait for transactions that are older than this call, and return those that have not ended.
 
-    A rewritten table keeps every row that any of them may still read. Later transactions cannot see
-    rows that were deleted before.
+    A rewritten table keeps every row that an older transaction may still read. Later transactions
+    cannot see rows that were deleted before.
 
     Args:
         connection: A PostgreSQL connection outside any transaction.

@@ -61,15 +61,15 @@ def check_keys(connection: Connection, installation: Installation) -> Iterator[B
     if not stored:
         return
     in_use = keys_of(connection.dialect)
-    reported = set[str]()
+    reported_keys = set[str]()
     for purpose, problem in key_problems(stored, _compute_fingerprints(in_use)) if in_use else ():
-        reported.add(problem)
+        reported_keys.add(problem)
         # Only newer links issued by another machine cannot be read here.
         lacks_signing_key = purpose is Purpose.SIGNING and "lacks" in problem
         yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks_signing_key else EVERY_OPERATION)
     # The keys in the file take effect at the next start.
     for problem in _find_key_file_problems(stored, installation):
-        if problem not in reported:
+        if problem not in reported_keys:
             yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if in_use else EVERY_OPERATION)
 
 

@@ -49,8 +49,8 @@ def healthz() -> ResponseReturnValue:
 
 def _comes_from_unknown_proxy() -> bool:
     """Return whether X-Forwarded-For comes from a proxy that the settings do not list."""
-    known = current_services().addresses.is_from_proxy(request.environ)
-    return "X-Forwarded-For" in request.headers and not known
+    is_known = current_services().addresses.is_from_proxy(request.environ)
+    return "X-Forwarded-For" in request.headers and not is_known
 
 
 def not_ready_response() -> Response:

@@ -98,14 +98,14 @@ def erase_due_identities(services: Services) -> int:
     """
     now, erased = services.now(), 0
     with reading(services.sessions) as session:
-        due = []
+        due_identities = []
         for run in session.scalars(_CLOSED).all():
             try:
                 if is_erasure_due(run, services.study_of(session, run), now):
-                    due.append(run.id)
+                    due_identities.append(run.id)
             except RunError:  # its study's files are lost, as the run's pages report
                 continue
-    for run_id in due:
+    for run_id in due_identities:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             study = services.study_of(session, run)

@@ -99,12 +99,12 @@ def _store_exported_participants(jobs: Jobs, job_id: str) -> bool:
 def _run_step(
     instance: Path, jobs: Jobs, job_id: str, arguments: list[str], now: Callable[[], datetime]
 ) -> tuple[JobState, str]:
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output_file:
         process = subprocess.Popen(
             parallax_command(*arguments),
             env=os.environ | command_environment(instance),
             stdin=subprocess.DEVNULL,
-            stdout=printed,
+            stdout=output_file,
             stderr=subprocess.STDOUT,
         )
         _lower_priority(process.pid)
@@ -124,8 +124,8 @@ def _run_step(
                     jobs.changed(job_id, alive_at=now().isoformat())
         if process.returncode == 0:
             return JobState.DONE, ""
-        printed.seek(0)
-        return JobState.FAILED, printed.read()[-4000:]
+        output_file.seek(0)
+        return JobState.FAILED, output_file.read()[-4000:]
 
 
 def _lower_priority(pid: int) -> None:

@@ -118,14 +118,14 @@ def make_low_balance_notice(run: Run, now: datetime) -> News:
 
 def _find_completion(session: Session, run: Run) -> Iterator[News]:
     subjects = (PLACES, participants_in(State.FINISHED))
-    counted = dict(
+    counts_by_state = dict(
         session.execute(
             select(RunCount.subject, func.sum(RunCount.n))
             .where(RunCount.run_id == run.id, RunCount.subject.in_(subjects))
             .group_by(RunCount.subject)
         ).all()
     )
-    places, finished = (counted.get(subject, 0) for subject in subjects)
+    places, finished = (counts_by_state.get(subject, 0) for subject in subjects)
     if places and finished >= places:
         # The key contains the places: after adding places, the run can become complete again.
         about = f"complete {run.ref} {places}"
@@ -262,9 +262,11 @@ def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
 def send_notices(services: Services) -> int:
     """Send every notice that is due, and return how many arrived."""
     now, arrived = services.now(), 0
-    due = select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_AT_A_TIME)
+    due_query = (
+        select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_AT_A_TIME)
+    )
     with reading(services.sessions) as session:
-        ids = session.scalars(due).all()
+        ids = session.scalars(due_query).all()
     for id_ in ids:
         arrived += _send_notice(services, id_)
     return arrived

@@ -122,8 +122,8 @@ def open_queue(
         def tick(name: str = name, job: PeriodicJob = job) -> None:
             run_job(name, job, services, folder, metrics)
 
-        due = partial(_claim_tick, queue.storage, name, job.every_s, services.now)
-        queue.periodic_task(due, name=name)(tick)
+        claim_tick = partial(_claim_tick, queue.storage, name, job.every_s, services.now)
+        queue.periodic_task(claim_tick, name=name)(tick)
     return queue
 
 

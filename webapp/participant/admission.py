@@ -88,7 +88,7 @@ def admission_page(session: Session, participant: Participant, _run: Run, study:
 
 
 def _handle_form(token: str, handle_form: _FormHandler) -> ResponseReturnValue:
-    services, given = current_services(), form_texts(request.form)
+    services, form_answers = current_services(), form_texts(request.form)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
@@ -97,14 +97,14 @@ def _handle_form(token: str, handle_form: _FormHandler) -> ResponseReturnValue:
         digest = update_counted_address(session, participant, services.sender(), now)
         sender = Sender(digest, services.settings.unanswered_places)
         try:
-            problems = handle_form(session, run, participant, study, given, now, sender)
+            problems = handle_form(session, run, participant, study, form_answers, now, sender)
         except NoRoomError as error:
             session.rollback()
             return render_turned_away_participant(session, run, study, participant, error)
         report_ending(session, run, study, participant)
         session.commit()
         if problems:
-            return _render_step(session, participant, study, given, problems), 422
+            return _render_step(session, participant, study, form_answers, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 

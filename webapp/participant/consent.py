@@ -224,11 +224,11 @@ def _link_parameters(arrival: Arrival, confirmed: bool | None) -> dict[str, str]
 
 
 def _render_consent_text(study: Study, arrival: Arrival) -> str:
-    known = not is_of_link(arrival.platform_id)
+    is_known = not is_of_link(arrival.platform_id)
     return _render_once(
         study,
-        ("text", known),
-        lambda: consent_text(study, known_to_platform=known, collected=g.collected),
+        ("text", is_known),
+        lambda: consent_text(study, known_to_platform=is_known, collected=g.collected),
     )
 
 
@@ -236,21 +236,21 @@ def _render_consent_page(
     study: Study, arrival: Arrival, *, changed: bool = False, visit: str = ""
 ) -> str:
     """Return the consent page; only its mark differs between the participants of a run."""
-    known = not is_of_link(arrival.platform_id)
+    is_known = not is_of_link(arrival.platform_id)
     page = _render_once(
         study,
-        ("page", known, changed, arrival.preview),
+        ("page", is_known, changed, arrival.preview),
         lambda: render_template(
             "consent.html",
             study=study,
             changed=changed,
             text_hash=text_hash(_render_consent_text(study, arrival)),
             text=render_markdown(study.text("consent")),
-            stored=stored_data(study, known_to_platform=known, collected=g.collected),
+            stored=stored_data(study, known_to_platform=is_known, collected=g.collected),
             on_device=device_notice(),
             rights=rights_notice(),
             answerable=list(answerable(study)),
-            known_to_platform=known,
+            known_to_platform=is_known,
             visit=_ANY_MARK,
             preview=arrival.preview,
             script=trial_script(study),

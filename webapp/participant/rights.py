@@ -100,9 +100,9 @@ def _read_wish(participant: Participant) -> Wish:
 def _carry_out_wish(
     session: Session, run: Run, study: Study, participant: Participant, wish: Wish
 ) -> None:
-    services, before = current_services(), participant.state
+    services, state_before = current_services(), participant.state
     withdraw(session, participant, wish, services.now(), services.record)
-    if participant.state != before:
+    if participant.state != state_before:
         report_ending(session, run, study, participant)
     session.commit()
 

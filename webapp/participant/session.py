@@ -79,18 +79,18 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_for(session, run, participant)
-        given = form_texts(request.form)
+        form_answers = form_texts(request.form)
         count_returning_participant(session, participant)
-        problems = finish(session, participant, study.questionnaire, given, services.now())
+        problems = finish(session, participant, study.questionnaire, form_answers, services.now())
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)
         session.commit()
-        late = participant.state == State.ABANDONED and not problems
-        if late and not has_answered_any(session, participant, study.questionnaire):
+        is_late = participant.state == State.ABANDONED and not problems
+        if is_late and not has_answered_any(session, participant, study.questionnaire):
             # An empty questionnaire is allowed here; do not show it again and again.
             return _render_too_late(session, participant, run, study)
     if problems:
-        return _render_questionnaire(study, given, problems), 422
+        return _render_questionnaire(study, form_answers, problems), 422
     return redirect(url_for("session.show", token=token), 303)
 
 
@@ -138,8 +138,8 @@ def _render_declined(session: Session, participant: Participant, run: Run, study
     platform_exit = make_exit(session, run, study, participant, Ending.NO_CONSENT)
     # The platform knows of the refusal, and may have given the place to another person.
     may_change_mind = is_of_link(participant.platform_id)
-    again = url_for("consent.show", ref=run.ref) if may_change_mind else ""
-    return render_template("declined.html", study=study, exit=platform_exit, again=again)
+    consent_url = url_for("consent.show", ref=run.ref) if may_change_mind else ""
+    return render_template("declined.html", study=study, exit=platform_exit, again=consent_url)
 
 
 def _render_late(session: Session, participant: Participant, run: Run, study: Study) -> str:

@@ -159,7 +159,7 @@ def _has_answered_everything() -> ColumnElement[bool]:
     unanswered = trials.outerjoin(Response, Response.trial_id == Trial.id).where(
         Response.id.is_(None)
     )
-    late = and_(Participant.state == State.ABANDONED, exists(trials), ~exists(unanswered))
+    is_abandoned = and_(Participant.state == State.ABANDONED, exists(trials), ~exists(unanswered))
     # Work done before a withdrawal is paid, even if it was erased since.
     withdrawn = and_(
         Participant.state == State.WITHDRAWN,
@@ -169,7 +169,7 @@ def _has_answered_everything() -> ColumnElement[bool]:
             and_(exists(trials), ~exists(unanswered)),
         ),
     )
-    return or_(Participant.state == State.FINISHED, late, withdrawn)
+    return or_(Participant.state == State.FINISHED, is_abandoned, withdrawn)
 
 
 def _load_submitted_assignments(

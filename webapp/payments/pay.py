@@ -125,10 +125,10 @@ def make_payments(
     decisions = Decisions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:
-        claimed = claim_payment(sessions, payment_id, now())
-        if claimed is None:
+        claimed_payment = claim_payment(sessions, payment_id, now())
+        if claimed_payment is None:
             continue
-        state, answer = _attempt_payment(sessions, platform, claimed, now, decisions)
+        state, answer = _attempt_payment(sessions, platform, claimed_payment, now, decisions)
         attempted.append(settle_payment(sessions, payment_id, state, answer, now()))
     return attempted
 

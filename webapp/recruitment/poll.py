@@ -128,13 +128,13 @@ def _poll_hit(
     assert hit.platform_id is not None
     # The order matters: an assignment accepted before the platform counted, and neither counted nor
     # in the list fetched after that, was returned.
-    accepted = _load_accepted_ids(sessions, hit)
+    accepted_ids = _load_accepted_ids(sessions, hit)
     state = None if platform.tells_every_status else platform.state(hit.platform_id)
     submissions = list(platform.submissions(hit.platform_id))
     with sessions.begin() as session:
         changes = [upsert_submission(session, hit, submission, now) for submission in submissions]
         if state is not None:
-            returned = _mark_returned(session, hit, accepted, state, now)
+            returned = _mark_returned(session, hit, accepted_ids, state, now)
             changes += [RETURNED_STATUSES] * returned
     return changes
 

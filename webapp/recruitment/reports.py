@@ -89,14 +89,14 @@ def hold_report(report: OutgoingReport, now: datetime) -> None:
 
 def find_due_reports(sessions: Sessions, now: datetime) -> list[int]:
     """Return the ids of the reports that are due, the oldest first."""
-    due = (
+    due_query = (
         select(OutgoingReport.id)
         .where(OutgoingReport.state == ReportState.WAITING, OutgoingReport.next_at <= now)
         .order_by(OutgoingReport.next_at, OutgoingReport.id)
         .limit(_BATCH_SIZE)
     )
     with reading(sessions) as session:
-        return list(session.scalars(due))
+        return list(session.scalars(due_query))
 
 
 def send_report(

@@ -224,8 +224,8 @@ def _find_kind(
             if items.get("type") == "string":
                 return FieldKind.LINES, ()
         case "object":
-            inner = declared.get("additionalProperties")
-            if isinstance(inner, Mapping) and _is_text(inner, definitions):
+            inner_schema = declared.get("additionalProperties")
+            if isinstance(inner_schema, Mapping) and _is_text(inner_schema, definitions):
                 return FieldKind.PAIRS, ()
     return FieldKind.OTHER, ()
 
@@ -238,9 +238,9 @@ def _is_text(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> boo
 
 def _resolve(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the declaration behind a reference or an optional value."""
-    for inner in declared.get("anyOf", ()):
-        if inner.get("type") != "null":
-            return _resolve(inner, definitions)
+    for inner_schema in declared.get("anyOf", ()):
+        if inner_schema.get("type") != "null":
+            return _resolve(inner_schema, definitions)
     reference = declared.get("$ref", "")
     return definitions.get(reference.rpartition("/")[2], {}) if reference else declared
 

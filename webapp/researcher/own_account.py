@@ -204,8 +204,8 @@ def _render_first_owner_form(token: str, name: str = "", problem: str = "") -> s
 
 
 def _hash_new_password() -> str:
-    new, again = request.form.get("new", ""), request.form.get("again", "")
-    if new != again:
+    new, repeated_password = request.form.get("new", ""), request.form.get("again", "")
+    if new != repeated_password:
         problem = "The two new passwords differ. Type the same one twice."
         raise RequestError(problem, status=400, code="passwords_differ")
     return hash_password(new)

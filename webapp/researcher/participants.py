@@ -329,8 +329,8 @@ def add_note(ref: str) -> Response:
 def remove_note(ref: str) -> Response:
     """Remove a note or a tag."""
     is_tag = "tag" in request.form
-    typed = request.form.get("tag" if is_tag else "note", "")
-    number = parse_whole_number(typed, _NOTE_DIGITS)
+    typed_text = request.form.get("tag" if is_tag else "note", "")
+    number = parse_whole_number(typed_text, _NOTE_DIGITS)
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
         user_name, now = current_user().name, current_services().now()

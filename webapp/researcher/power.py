@@ -67,15 +67,15 @@ def start_simulation() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def cancel_simulation() -> ResponseReturnValue:
     """Cancel a simulation, or delete a finished one."""
-    called = _check_study_name(request.form.get("study", ""))
-    jobs, job = get_long_jobs(), _find_job(called, request.form.get("job", ""))
+    study_name = _check_study_name(request.form.get("study", ""))
+    jobs, job = get_long_jobs(), _find_job(study_name, request.form.get("job", ""))
     if job.state in OVER or job.is_lost(current_services().now()):
         jobs.remove(job.id)
     else:
         jobs.cancel(job.id)
         if job.state is JobState.WAITING:
             jobs.changed(job.id, state=JobState.CANCELLED)
-    return _redirect_to_page(called)
+    return _redirect_to_page(study_name)
 
 
 @power_pages.get("/studies/power/figure")

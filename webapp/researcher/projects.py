@@ -78,12 +78,12 @@ def show_project(project: str) -> str:
 @require_access(Right.MANAGE)
 def change_member(project: str) -> Response:
     """Add a user who has an account, change a member's role, or remove a member."""
-    name, typed = request.form.get("name", "").strip(), request.form.get("role", "")
+    name, typed_role = request.form.get("name", "").strip(), request.form.get("role", "")
     role_on_page = request.form.get("seen")
 
     def change(session: Session) -> None:
         locked_project = find_open_project(session, project, change=True)
-        role = None if typed == "none" else _parse_role(typed)
+        role = None if typed_role == "none" else _parse_role(typed_role)
         user = _find_account(session, name)
         user_name, now = current_user().name, current_services().now()
         set_member(

@@ -205,8 +205,8 @@ def _change_offers(
     ref: str, act: str, move: Callable[[Platform], int], details: dict[str, str]
 ) -> ResponseReturnValue:
     run, platform = _open_run_platform(ref)
-    moved = move(platform)
-    _log_act(run, act, {"offers": str(moved), **details})
+    moved_offers = move(platform)
+    _log_act(run, act, {"offers": str(moved_offers), **details})
     return redirect_after_act("runs.show_run", ref=ref)
 
 

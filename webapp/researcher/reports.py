@@ -129,8 +129,18 @@ def _plan_report_steps(ref: str, models: Sequence[str], n_files: int) -> list[St
     for number, name in enumerate(models):
         out = f"{{folder}}/scores_{number}.parquet"
         model = str(_get_instance_folder() / "models" / name)
-        scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
-        steps.append(Step(f"scoring with {name}", scored))
+        score_command = (
+            "lm",
+            "score",
+            "--only-judged",
+            run,
+            "--out",
+            out,
+            "--",
+            model,
+            f"{run}/study",
+        )
+        steps.append(Step(f"scoring with {name}", score_command))
         scores.append(out)
     options = [option for path in scores for option in ("--scores", path)]
     report = ("compare", "--run", run, "--out", "{folder}/report", *options)

@@ -249,10 +249,10 @@ def count_code_attempt(user: User, work: Callable[[Session, User, datetime], obj
         GUESSES_OF_NAME,
     )
     with services.sessions.begin() as session:
-        counted = count_guess(session, guess, now)
+        guess_count = count_guess(session, guess, now)
     with services.sessions.begin() as session:
         work(session, session.get_one(User, user.id), now)
-        uncount_guess(session, counted)
+        uncount_guess(session, guess_count)
 
 
 def check_own_password(user: User, password: str) -> bool:
@@ -260,11 +260,11 @@ def check_own_password(user: User, password: str) -> bool:
     services, now = current_services(), current_services().now()
     guess = make_guess_keys(user.name)
     with services.sessions.begin() as session:
-        counted = count_guess(session, guess, now)
+        guess_count = count_guess(session, guess, now)
     right = verify_password(user.password_hash, password)
     if right:
         with services.sessions.begin() as session:
-            uncount_guess(session, counted)
+            uncount_guess(session, guess_count)
     return right
 
 

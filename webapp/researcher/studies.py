@@ -97,10 +97,10 @@ def create_study() -> ResponseReturnValue:
         if not done.worked:
             raise _TableError(text)
     derived = text.partition(NEXT_STEPS)[0].rpartition("\n")[0]
-    called = f"{folder.name} ({folder.parent.name})"
-    log_study_act("study made from a table", study=called, table=file.filename or "")
+    study = f"{folder.name} ({folder.parent.name})"
+    log_study_act("study made from a table", study=study, table=file.filename or "")
     return render_template(
-        "researcher/study_made.html", study=called, text=derived.strip(), project=get_project_name()
+        "researcher/study_made.html", study=study, text=derived.strip(), project=get_project_name()
     )
 
 
@@ -124,8 +124,8 @@ def copy_study() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def delete_study() -> ResponseReturnValue:
     """Delete an editable study's folder; its runs keep the copy with which they were launched."""
-    called = request.form.get("study", "")
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    study = request.form.get("study", "")
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study)
     if not request.form.get("sure"):
         raise RequestError(
             "Tick the box to say that you are sure. Nothing was deleted.",
@@ -137,13 +137,13 @@ def delete_study() -> ResponseReturnValue:
             owed = describe_study_debts(session, folder)
         if owed:
             return _render_page(
-                f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, called
+                f"{owed}. Nothing was deleted. Pay them first, or go on.", 409, study
             )
     with exclusive(
         current_services().engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True
     ):
         run_in_thread(lambda: shutil.rmtree(folder.parent))
-    log_study_act("study deleted", study=called)
+    log_study_act("study deleted", study=study)
     return redirect(url_for("studies.show_studies", project=get_project_name() or None), 303)
 
 
@@ -221,11 +221,11 @@ _SHOWN = 100_000
 @require_access(Right.CONDUCT)
 def show_editor() -> str:
     """Show one text of a study in a field, with a list of its other texts."""
-    called, name = request.args.get("study", ""), request.args.get("text", "study.toml")
+    study, name = request.args.get("study", ""), request.args.get("text", "study.toml")
     text = read_study_text(
-        find_editable_study(get_instance_folder(), get_current_project_id(), called), name
+        find_editable_study(get_instance_folder(), get_current_project_id(), study), name
     )
-    return _render_editor(called, name, text, hash_text(text))
+    return _render_editor(study, name, text, hash_text(text))
 
 
 @editor_pages.post("/studies/edit")
@@ -233,22 +233,22 @@ def show_editor() -> str:
 def save_edited_text() -> ResponseReturnValue:
     """Store a text, unless another user stored one meanwhile: then both texts are shown."""
     form = request.form
-    called, name, text = form.get("study", ""), form.get("text", ""), form.get("content", "")
+    study, name, text = form.get("study", ""), form.get("text", ""), form.get("content", "")
     folder, engine = (
-        find_editable_study(get_instance_folder(), get_current_project_id(), called),
+        find_editable_study(get_instance_folder(), get_current_project_id(), study),
         current_services().engine,
     )
     try:
         with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
             save_study_text(folder, name, text, form.get("seen", ""))
     except StaleTextError as stale:
-        page = _render_editor(called, name, text, hash_text(stale.stored), stored=stale.stored)
+        page = _render_editor(study, name, text, hash_text(stale.stored), stored=stale.stored)
         return page, 409
     log_study_act(
-        "study edited", study=called, text=name, sha256=hash_text(read_study_text(folder, name))
+        "study edited", study=study, text=name, sha256=hash_text(read_study_text(folder, name))
     )
     page = url_for(
-        "editor.show_editor", study=called, text=name, saved=1, project=get_project_name() or None
+        "editor.show_editor", study=study, text=name, saved=1, project=get_project_name() or None
     )
     return redirect(page, 303)
 
@@ -257,8 +257,8 @@ def save_edited_text() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def save_settings() -> ResponseReturnValue:
     """Change the typed settings in the text of study.toml, if nobody changed it meanwhile."""
-    called, engine = request.form.get("study", ""), current_services().engine
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    study, engine = request.form.get("study", ""), current_services().engine
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study)
     try:
         with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
             text = read_study_text(folder, STUDY_FILE)
@@ -269,11 +269,9 @@ def save_settings() -> ResponseReturnValue:
         stored = read_study_text(folder, STUDY_FILE)
         problem = _STALE_SETTINGS if isinstance(error, StaleTextError) else str(error)
         status = 409 if isinstance(error, StaleTextError) else 400
-        return _render_editor(
-            called, STUDY_FILE, stored, hash_text(stored), problem=problem
-        ), status
-    log_study_act("study edited", study=called, text=STUDY_FILE, sha256=hash_text(changed))
-    page = url_for("editor.show_editor", study=called, saved=1, project=get_project_name() or None)
+        return _render_editor(study, STUDY_FILE, stored, hash_text(stored), problem=problem), status
+    log_study_act("study edited", study=study, text=STUDY_FILE, sha256=hash_text(changed))
+    page = url_for("editor.show_editor", study=study, saved=1, project=get_project_name() or None)
     return redirect(page, 303)
 
 
@@ -289,8 +287,8 @@ def preview_text() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def show_check_findings() -> ResponseReturnValue:
     """Return the findings of the checks on the stored study, run in a separate process."""
-    called = request.form.get("study", "")
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), called)
+    study = request.form.get("study", "")
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study)
     with count_long_job():
         done = run_parallax(
             get_instance_folder(),
@@ -298,12 +296,12 @@ def show_check_findings() -> ResponseReturnValue:
             "check",
             "--show",
             "--",
-            list_launchable_studies()[called],
+            list_launchable_studies()[study],
         )
     problems, _, overview = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
     return render_template(
         "researcher/study_findings.html",
-        study=called,
+        study=study,
         found=problems.strip(),
         shown=overview.strip() if done.worked else "",
         elements=find_consent_lines(overview),

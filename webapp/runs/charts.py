@@ -161,7 +161,7 @@ def _chart_durations(session: Session, run: Run) -> Chart | None:
 
 
 def _chart_attrition(session: Session, run: Run) -> Chart | None:
-    reached = Counter(
+    counts_by_stage = Counter(
         dict(
             session.execute(
                 select(SessionSummary.answered, func.count())
@@ -175,10 +175,10 @@ def _chart_attrition(session: Session, run: Run) -> Chart | None:
             *_select_unrestricted(run), Participant.consented_at.is_not(None)
         )
     )
-    if not reached or not agreed:
+    if not counts_by_stage or not agreed:
         return None
-    last = max(reached)
-    at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
+    last = max(counts_by_stage)
+    at_least = list(accumulate(counts_by_stage[trial] for trial in range(last, 0, -1)))[::-1]
     caption = _make_caption(
         "%(n)s of %(agreed)s who agreed answered trial %(last)s, the last.",
         n=at_least[-1],

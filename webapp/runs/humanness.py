@@ -33,13 +33,13 @@ def score_humanness(
     block, rates = set(study.humanness.constructions), rates_of(study)
     rows = session.execute(_select_answers(run, only).execution_options(yield_per=_ROWS_AT_A_TIME))
     for ref, answers in groupby(rows, key=lambda row: row.ref):
-        passed = {
+        n_passed = {
             row.item_id: bool(row.passed)
             for row in answers
             if row.passed is not None and row.item["construction"] in block
         }
-        if passed:
-            yield ref, score(passed, rates)
+        if n_passed:
+            yield ref, score(n_passed, rates)
 
 
 def _select_answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], bool]:

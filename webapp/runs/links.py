@@ -142,10 +142,10 @@ def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime
     revoked = 0
     for name in names:
         token = name.replace("-", "").lower()
-        matching = [link for link in links if token == link.token or name == link.label]
-        if not matching:
+        matching_links = [link for link in links if token == link.token or name == link.label]
+        if not matching_links:
             raise unknown_name("link", name, [link.label or link.token for link in links])
-        for link in matching:
+        for link in matching_links:
             link.revoked_at = now
             revoked += 1
     session.flush()

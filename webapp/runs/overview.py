@@ -106,9 +106,9 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
         now: The time now.
         reward_minor: The reward of a participant who finishes; 0 if the run pays nobody.
     """
-    counted = _count_states(session, run)
+    counts_by_state = _count_states(session, run)
     kept, excluded = count_verdicts(session, run)
-    refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
+    refused_query = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
     unsettled = select(func.count()).where(
         Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
     )
@@ -126,12 +126,12 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
     unpaid = _count_undecided_rewards(session, run) if reward_minor else 0
     return Overview(
         lists=_count_lists(session, run),
-        states=counted,
+        states=counts_by_state,
         kept=kept,
         excluded=excluded,
         median_minutes=_compute_median_minutes(session, run),
         silent=len(find_expired(session, run, now)),
-        refused_links=session.execute(refused).scalar_one(),
+        refused_links=session.execute(refused_query).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
         with_events=count_with_events(session, run),
@@ -153,12 +153,12 @@ def _count_states(session: Session, run: Run) -> dict[State, int]:
 
 def _count_lists(session: Session, run: Run) -> list[ListProgress]:
     """Return the lists' progress; only the rows of active participants are read."""
-    counted = session.execute(
+    list_counts = session.execute(
         select(RunCount.list, RunCount.subject, func.sum(RunCount.n))
         .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
         .group_by(RunCount.list, RunCount.subject)
     )
-    counts = {(list_, subject): n for list_, subject, n in counted}
+    counts = {(list_, subject): n for list_, subject, n in list_counts}
     # A sum, so that SQLite looks up the active participants instead of scanning all in list order.
     of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
@@ -184,14 +184,14 @@ def _sum_payments(session: Session, run: Run) -> tuple[int, int, int]:
     """Return how many participants got money, the amount paid, and the amount not yet paid."""
     done = Payment.state == PaymentState.DONE
     waits = Payment.state.not_in(SETTLED_FOR_GOOD)
-    counted = session.execute(
+    payment_sums = session.execute(
         select(
             func.count(case((done, Payment.worker_key)).distinct()),
             func.sum(case((done, Payment.amount_minor), else_=0)),
             func.sum(case((waits, Payment.amount_minor), else_=0)),
         ).where(Payment.run_id == run.id, Payment.kind != PaymentKind.REJECTION)
     ).one()
-    paid, spent_minor, unsettled_minor = counted
+    paid, spent_minor, unsettled_minor = payment_sums
     return paid, spent_minor or 0, unsettled_minor or 0
 
 

@@ -161,12 +161,12 @@ def _summarise_answers(given: Sequence[_AnswerFacts]) -> AnswerStatistics:
     times = [rt_ms for rt_ms, _, _, _ in given if rt_ms is not None]
     sides = [side for _, side, _, _ in given]
     waited = [waited_ms for _, _, _, waited_ms in given if waited_ms is not None]
-    most = max(map(sides.count, set(sides)))
+    n_most_frequent = max(map(sides.count, set(sides)))
     return AnswerStatistics(
         answered=len(given),
         median_rt_ms=times[len(times) // 2] if times else None,
         fast=sum(rt_ms < _TOO_FAST_MS for rt_ms in times),
-        same_side=most / len(sides),
+        same_side=n_most_frequent / len(sides),
         hidden=sum(away for _, _, away, _ in given),
         waited_s=max(waited) / 1000 if waited else None,
     )
@@ -246,8 +246,8 @@ def load_participant_record(session: Session, run: Run, ref: str) -> Record | No
     plausibility = select(SessionSummary.judged).where(SessionSummary.participant_id == person.id)
     devices = select(Device).where(Device.participant_id == person.id).order_by(Device.id)
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
-    before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
-    after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
+    query_before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
+    query_after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
     return Record(
         participant=person,
         consent=session.get(ConsentText, person.consent_text_id)
@@ -260,6 +260,6 @@ def load_participant_record(session: Session, run: Run, ref: str) -> Record | No
         verdict=session.scalar(select(Verdict).where(Verdict.participant_id == person.id)),
         payments=session.scalars(payments).all(),
         judged=parse_plausibility(session.scalar(plausibility)),
-        before=session.scalar(before),
-        after=session.scalar(after),
+        before=session.scalar(query_before),
+        after=session.scalar(query_after),
     )

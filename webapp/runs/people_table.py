@@ -196,10 +196,10 @@ def _count_matches(
         return seen
     if wanted.search or wanted.tag or wanted.kept is not None:
         return None
-    counted = select(func.sum(RunCount.n)).where(RunCount.run_id == run.id)
+    count_query = select(func.sum(RunCount.n)).where(RunCount.run_id == run.id)
     subject = (
         RunCount.subject == participants_in(wanted.state)
         if wanted.state
         else RunCount.subject.startswith(PARTICIPANTS)
     )
-    return session.scalar(counted.where(subject)) or 0
+    return session.scalar(count_query.where(subject)) or 0

@@ -42,7 +42,7 @@ def count_verdicts(session: Session, run: Run) -> tuple[int, dict[str, int]]:
 
     Participants whose data are restricted are not counted.
     """
-    counted = session.execute(
+    verdict_counts = session.execute(
         select(RunCount.subject, func.sum(RunCount.n))
         .where(
             RunCount.run_id == run.id,
@@ -50,7 +50,7 @@ def count_verdicts(session: Session, run: Run) -> tuple[int, dict[str, int]]:
         )
         .group_by(RunCount.subject)
     )
-    counts = Counter({subject: int(n) for subject, n in counted})
+    counts = Counter({subject: int(n) for subject, n in verdict_counts})
     restricted = select(Participant.id).where(Participant.run_id == run.id, _IS_RESTRICTED)
     left_out = session.execute(
         select(Verdict.kept, Verdict.rule).where(
@@ -79,7 +79,7 @@ def count_with_events(session: Session, run: Run) -> int:
 
 def count_excluded_per_run() -> ColumnElement[int]:
     """Return an expression for the number of excluded participants, for a query over ``Run``."""
-    counted = select(func.coalesce(func.sum(RunCount.n), 0)).where(
+    count_query = select(func.coalesce(func.sum(RunCount.n), 0)).where(
         RunCount.run_id == Run.id, RunCount.subject.startswith(f"{EXCLUDED} ")
     )
     left_out = (
@@ -88,7 +88,7 @@ def count_excluded_per_run() -> ColumnElement[int]:
         .where(Participant.run_id == Run.id, _IS_RESTRICTED)
         .where(exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False)))
     )
-    return counted.scalar_subquery() - left_out.scalar_subquery()
+    return count_query.scalar_subquery() - left_out.scalar_subquery()
 
 
 # Stored and exported together with the study's own files.

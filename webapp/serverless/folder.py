@@ -322,11 +322,11 @@ def _make_security_policy(program: str, style: str, sites: Iterable[str], store:
     if store.scripts:
         # jatos.js loads its libraries into the page and draws over it.
         script, look, workers = "'self' 'unsafe-inline'", "'unsafe-inline'", "; worker-src 'self'"
-    reached, sent_to = " ".join(store.hosts), " ".join(sites)
+    hosts, sent_to = " ".join(store.hosts), " ".join(sites)
     return (
         f"default-src 'none'; script-src {script}; style-src {look}; img-src 'self' data:"
         "; font-src data:"
-        f"; connect-src 'self' {reached}; base-uri 'none'; form-action 'self' {sent_to}{workers}"
+        f"; connect-src 'self' {hosts}; base-uri 'none'; form-action 'self' {sent_to}{workers}"
     )
 
 

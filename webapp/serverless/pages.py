@@ -129,8 +129,13 @@ class StaticPages:
         }
         for name, (met, work) in works.items():
             for page, done in ((name, ""), (f"{name} again", make_placeholder("done"))):
-                counted = {**work, "trials": [], "done": done, "total": make_placeholder("total")}
-                pages[page] = working_page(met, cast(Work, counted))
+                trial_counts = {
+                    **work,
+                    "trials": [],
+                    "done": done,
+                    "total": make_placeholder("total"),
+                }
+                pages[page] = working_page(met, cast(Work, trial_counts))
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
                 pages[f"{name} {number}" if number else name] = page

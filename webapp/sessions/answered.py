@@ -50,12 +50,12 @@ def count_unanswered(
     )
     are_consecutive = own_trials.c.last - own_trials.c.first + 1 == own_trials.c.n
     answers_in_range = answer.trial_id.between(own_trials.c.first, own_trials.c.last)
-    counted = select(func.count(answer.id)).where(answers_in_range).scalar_subquery()
+    count_query = select(func.count(answer.id)).where(answers_in_range).scalar_subquery()
     looked_up = (
         select(func.count(answer_column(Response.id, other_trial.id)))
         .where(other_trial.participant_id == participant_id)
         .correlate_except(other_trial)
         .scalar_subquery()
     )
-    n_left = own_trials.c.n - case((are_consecutive, counted), else_=looked_up)
+    n_left = own_trials.c.n - case((are_consecutive, count_query), else_=looked_up)
     return select(n_left).scalar_subquery()

@@ -74,8 +74,8 @@ def collected_of(session: Session, run: Run) -> Collected:
 
 def list_uncollected_fields(collected: Collected) -> Collected:
     """Return what this version can store, and a run with this list does not."""
-    lacking = collected_now() - collected
-    return lacking.difference(_USE_SENTENCES)
+    missing_fields = collected_now() - collected
+    return missing_fields.difference(_USE_SENTENCES)
 
 
 def list_declared_sentences(collected: Collected) -> Iterator[str]:

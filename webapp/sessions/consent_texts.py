@@ -60,11 +60,11 @@ def store_agreed_text_id(session: Session, run: Run, text: str, now: datetime) -
 @cache
 def _prepare_text_lookup(dialect: Dialect) -> Prepared:
     """Return the prepared statement that looks up a text, one per database dialect."""
-    same = (
+    same_text_query = (
         ConsentText.run_id == bindparam("run", type_=Integer),
         ConsentText.sha256 == bindparam("sha256", type_=String),
     )
-    return Prepared(select(ConsentText.id).where(*same), dialect)
+    return Prepared(select(ConsentText.id).where(*same_text_query), dialect)
 
 
 def consent_texts(session: Session, run: Run) -> list[tuple[ConsentText, int]]:

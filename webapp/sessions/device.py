@@ -113,5 +113,5 @@ def _is_same_device(device: GivenDevice, stored_device: Device) -> bool:
     if device.mark:
         return device.mark == stored_device.mark
     # Only these fields distinguish browsers without stored marks.
-    same = ("user_agent_family", "time_zone_offset_min", "language")
-    return all(getattr(device, name) == getattr(stored_device, name) for name in same)
+    compared_fields = ("user_agent_family", "time_zone_offset_min", "language")
+    return all(getattr(device, name) == getattr(stored_device, name) for name in compared_fields)

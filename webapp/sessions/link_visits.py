@@ -54,10 +54,10 @@ def store_refused_link(
     """
     visit = _make_visit(run.id, None, problem, parameters, now)
     refused = (LinkVisit.run_id == run.id, LinkVisit.problem != "")
-    same = select(LinkVisit.id).where(
+    same_visit_query = select(LinkVisit.id).where(
         *refused, LinkVisit.problem == problem, LinkVisit.said == visit.said
     )
-    if session.scalar(same.limit(1)) is not None:
+    if session.scalar(same_visit_query.limit(1)) is not None:
         return
     count = select(func.count(LinkVisit.id)).where(*refused)
     if session.execute(count).scalar_one() < MOST_REFUSED:

@@ -85,8 +85,12 @@ def count_if_exhausted(session: Session, run: Run, sender: Sender | None) -> Add
     if sender is None or not (sender.digest and sender.holds):
         return None
     wait_for_simultaneous_arrivals(session, sender.digest)
-    counted = _count_address(session, run, sender)
-    return counted if counted.held >= guaranteed_places(sender.holds, counted.places) else None
+    address_count = _count_address(session, run, sender)
+    return (
+        address_count
+        if address_count.held >= guaranteed_places(sender.holds, address_count.places)
+        else None
+    )
 
 
 def find_waitlist_place(
@@ -170,7 +174,7 @@ def _select_place_count(run: int | BindParameter[int]) -> ScalarSelect[int]:
 def _prepare_count(dialect: Dialect) -> Prepared:
     """Return the prepared counting statement for arrivals, one per database dialect."""
     run = bindparam("run", type_=Integer)
-    counted = (
+    count_query = (
         select(func.count(Participant.list), func.count(Place.id), _select_place_count(run))
         .select_from(ArrivalAddress)
         .join(Participant, Participant.id == ArrivalAddress.participant_id)
@@ -179,7 +183,7 @@ def _prepare_count(dialect: Dialect) -> Prepared:
             Participant.run_id == run, ArrivalAddress.digest == bindparam("digest", type_=String)
         )
     )
-    return Prepared(counted, dialect)
+    return Prepared(count_query, dialect)
 
 
 AT_WORK_AFTER = timedelta(minutes=1)

@@ -128,12 +128,12 @@ def count_open_runs(session: Session, project: Project) -> int:
 def count_active_participants(session: Session, project: Project) -> int:
     """Return the number of active participants in the runs of a project."""
     states = [participants_in(State.WORKING), participants_in(State.ANSWERED)]
-    counted = (
+    count_query = (
         select(func.sum(RunCount.n))
         .join(Run, Run.id == RunCount.run_id)
         .where(Run.project_id == project.id, RunCount.subject.in_(states))
     )
-    return session.scalar(counted) or 0
+    return session.scalar(count_query) or 0
 
 
 def count_jobs(session: Session, project: Project) -> int:

@@ -114,7 +114,7 @@ def authenticate_user(
     with sessions.begin() as session:
         # Counted before the password is checked, so that simultaneous attempts cannot evade the
         # limit.
-        counted = count_guess(session, guess, now)
+        guess_count = count_guess(session, guess, now)
         user = session.scalar(select(User).where(User.name == name))
     usable = user is not None and user.disabled_at is None
     right = verify_password(user.password_hash if user and usable else "", password)
@@ -125,7 +125,7 @@ def authenticate_user(
             code="wrong_password",
         )
     with sessions.begin() as session:
-        uncount_guess(session, counted)
+        uncount_guess(session, guess_count)
     return user
 
 

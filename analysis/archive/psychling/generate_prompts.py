@@ -39,8 +39,8 @@ def prompt(
 ) -> dict[str, object]:
     """Return all trials of one participant as one text, with the answers in angle brackets."""
     seed = int.from_bytes(hashlib.sha256(participant.encode()).digest()[:8], "big")
-    most = max(len(row["options"].split(" | ")) for row in rows)
-    letters = random.Random(seed).sample(LETTERS, most)
+    n_most_options = max(len(row["options"].split(" | ")) for row in rows)
+    letters = random.Random(seed).sample(LETTERS, n_most_options)
     parts = [without_markers(str(about["instructions"]))]
     for number, row in enumerate(rows, start=1):
         part = trial(number, row, letters)

@@ -51,7 +51,7 @@ def processed(original: Path) -> list[dict[str, str]]:
     for response in rows_of(original / "responses.csv"):
         if response["participant"] in kept_participants:
             trial = trials[response["participant"], response["position"]]
-            row = shown(items[response["item_id"]], trial, texts, about)
+            row = list_shown_texts(items[response["item_id"]], trial, texts, about)
             row |= answered(response, row, about)
             rows.append({**identity(response, items, lists), **row})
     return rows
@@ -72,7 +72,7 @@ def identity(
     }
 
 
-def shown(
+def list_shown_texts(
     item: dict[str, str],
     trial: dict[str, str],
     texts: dict[tuple[str, str], str],
@@ -115,8 +115,8 @@ def answered(
 
 def columns_of(rows: list[dict[str, str]]) -> list[str]:
     """Return the columns in which few values are missing."""
-    most = MOST_MISSING * len(rows)
-    return [name for name in CODEBOOK if sum(row[name] == "" for row in rows) <= most]
+    most_missing = MOST_MISSING * len(rows)
+    return [name for name in CODEBOOK if sum(row[name] == "" for row in rows) <= most_missing]
 
 
 def main(folder: Path) -> None:

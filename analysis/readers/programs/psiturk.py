@@ -14,7 +14,7 @@ _COLUMNS = ("uniqueid", "current_trial", "recorded_ms", "data")
 
 def _is_trial_data(text: str) -> bool:
     """Return whether a text is psiTurk trial data: four columns, JSON in the last."""
-    cells = next(csv.reader(StringIO(text)), [])
+    cells = next(csv.reader(StringIO(text, newline="")), [])
     return len(cells) == len(_COLUMNS) and cells[-1].startswith(("{", "["))
 
 
@@ -23,7 +23,11 @@ def _read_trials(text: str) -> tuple[pd.DataFrame, str]:
 
     Data recorded as a list get the columns ``data_1``, ``data_2`` and so on.
     """
-    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
+    rows = [
+        dict(zip(_COLUMNS, row, strict=True))
+        for row in csv.reader(StringIO(text, newline=""))
+        if row
+    ]
     table = trials_as_text([row | _recorded_fields(json.loads(row.pop("data"))) for row in rows])
     return table, PROGRAM.name
 

@@ -85,10 +85,10 @@ def _read_rows(
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream, delimiter=divider, quoting=csv.QUOTE_NONE)
-            lacking = [name for name in columns if name not in (reader.fieldnames or ())]
-            if lacking:
+            missing_columns = [name for name in columns if name not in (reader.fieldnames or ())]
+            if missing_columns:
                 raise AnalysisError(
-                    f'there is no column "{lacking[0]}"',
+                    f'there is no column "{missing_columns[0]}"',
                     where=f"{file}, line 1",
                     expected=f"the columns {', '.join(columns)}, divided by tabs",
                 )

@@ -51,7 +51,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         frames = dict(_read_frames(text))
         unknown = 0
         questions: dict[tuple[str, int], bool] = {}
-        timed = list[tuple[tuple[str, int], dict[str, object]]]()
+        timed_rows = list[tuple[tuple[str, int], dict[str, object]]]()
         for subject, frame, ms in _read_times(file):
             item, part = divmod(frame, 1000)
             if part == _QUESTION:
@@ -69,8 +69,8 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                     "distractor": distractor or None,
                     "correct": ms > 0 if distractor else None,
                 }
-                timed.append(((subject, item), row))
-        rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed]
+                timed_rows.append(((subject, item), row))
+        rows += [row | {"question_correct": questions.get(trial)} for trial, row in timed_rows]
         if unknown:
             notes.append(f"{file.name}: {unknown:,} times are of frames without a word.")
     return check_times(rows, notes, files[0])

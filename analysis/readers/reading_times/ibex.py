@@ -41,7 +41,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     for file in files:
         unseen = 0
         answers: dict[tuple[str, str], bool] = {}
-        timed = list[tuple[tuple[str, str], dict[str, object]]]()
+        timed_rows = list[tuple[tuple[str, str], dict[str, object]]]()
         for line, fields in _read_lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
             controller, own_fields = _split_controller(fields)
@@ -50,12 +50,12 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                 answers[trial] = _TRUE[own_fields[2].lower()]
             if controller not in (_MAZE, _SPR):
                 continue
-            least = 6 if controller == _MAZE else 3
-            if len(own_fields) < least:
+            fewest_fields = 6 if controller == _MAZE else 3
+            if len(own_fields) < fewest_fields:
                 raise AnalysisError(
                     f"a line of {controller} has {len(own_fields)} fields of its own",
                     where=f"{file}, line {line}",
-                    expected=f"{least} or more: the word's number, the word, ..., its time",
+                    expected=f"{fewest_fields} or more: the word's number, the word, ..., its time",
                 )
             ms = own_fields[5] if controller == _MAZE else own_fields[2]
             if ms in _UNSEEN:
@@ -63,7 +63,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                 continue
             maze = controller == _MAZE
             first_position = 1 if maze else 0
-            timed.append(
+            timed_rows.append(
                 (
                     trial,
                     {
@@ -78,7 +78,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                     },
                 )
             )
-        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed]
+        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed_rows]
         if unseen:
             notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
     return check_times(rows, notes, files[0])

@@ -271,12 +271,12 @@ def names(materials: Materials) -> Iterator[Fault]:
     of: dict[str, Counter[str]] = {}
     for item in materials.items:
         of.setdefault(item.construction, Counter())[item.condition] += 1
-    for counted in of.values():
-        yield from _find_similar_names(materials, "condition", counted)
+    for counts in of.values():
+        yield from _find_similar_names(materials, "condition", counts)
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
-        counted = Counter(dict(item.extra).get(column, "") for item in materials.items)
-        if 1 < len(counted) <= len(materials.items) / 4:
-            yield from _find_similar_names(materials, column, counted)
+        counts = Counter(dict(item.extra).get(column, "") for item in materials.items)
+        if 1 < len(counts) <= len(materials.items) / 4:
+            yield from _find_similar_names(materials, column, counts)
 
 
 def numbers(materials: Materials) -> Iterator[Fault]:
@@ -284,14 +284,14 @@ def numbers(materials: Materials) -> Iterator[Fault]:
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
         filled = [item for item in materials.items if values[item.item_id]]
-        others = tuple(item for item in filled if not _is_number(values[item.item_id]))
-        if not others or len(others) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
+        texts = tuple(item for item in filled if not _is_number(values[item.item_id]))
+        if not texts or len(texts) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
             continue
         yield Fault(
             "no number among numbers",
-            others,
-            f'has "{values[others[0].item_id]}" in the column "{column.removeprefix("own_")}", '
-            f"where {len(filled) - len(others)} items have a number: the analysis reads the whole "
+            texts,
+            f'has "{values[texts[0].item_id]}" in the column "{column.removeprefix("own_")}", '
+            f"where {len(filled) - len(texts)} items have a number: the analysis reads the whole "
             "column as words",
             "Write a number with a point before its decimals, or leave the cell empty",
         )

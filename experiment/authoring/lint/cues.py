@@ -74,18 +74,18 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             f'begins with a capital in one version only: "{good}", "{other}"',
             "Begin all versions alike: participants can choose by the first letter",
         )
-    odd = [
+    odd_items = [
         item
         for item in materials.items
         if item not in differing
         and is_whole(item)
         and {_get_first_case(text) for text in materials.versions(item)} - {style, ""}
     ]
-    if number >= _FEWEST_TEXTS and shared and odd:
+    if number >= _FEWEST_TEXTS and shared and odd_items:
         yield Fault(
             "first letter of the others",
-            tuple(odd),
-            f'begins otherwise than nearly all others: "{odd[0].good}"',
+            tuple(odd_items),
+            f'begins otherwise than nearly all others: "{odd_items[0].good}"',
             "Begin it like the others",
         )
     loud = [
@@ -225,9 +225,11 @@ def order(materials: Materials) -> Iterator[Fault]:
         of_good, *others = map(words, materials.versions(item))
         if len(others) != 1 or sorted(of_good) != sorted(others[0]):
             return
-        moved = [n for n, (a, b) in enumerate(zip(of_good, others[0], strict=True)) if a != b]
-        moves.append(tuple(moved))
-        ends.append(tuple(n - len(of_good) for n in moved))
+        moved_places = [
+            n for n, (a, b) in enumerate(zip(of_good, others[0], strict=True)) if a != b
+        ]
+        moves.append(tuple(moved_places))
+        ends.append(tuple(n - len(of_good) for n in moved_places))
     if len(moves) < _FEWEST_ITEMS or not moves[0]:
         return
     if 1 in (len(set(moves)), len(set(ends))):

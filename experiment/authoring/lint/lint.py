@@ -23,11 +23,11 @@ def typography(materials: Materials) -> Iterator[Fault]:
         if not with_straight or not with_curly:
             continue
         rarer = min(with_straight, with_curly, key=len)
-        others = len(with_straight) + len(with_curly) - len(rarer)
+        n_rest = len(with_straight) + len(with_curly) - len(rarer)
         yield Fault(
             "typed otherwise",
             tuple(rarer),
-            f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {others} item(s) "
+            f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {n_rest} item(s) "
             f"have {'straight' if rarer is with_curly else 'curly'} ones",
             "Write all alike: what is typed otherwise in one condition is a part of it, and models "
             "read other tokens",

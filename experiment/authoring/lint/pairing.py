@@ -26,17 +26,17 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
     )
     seen_items: set[str] = set()
     for likeness, form, fatal in levels:
-        same = []
+        identical_items = []
         for item in materials.paired:
             texts = materials.versions(item)
             if item.item_id not in seen_items and len({*map(form, texts)}) < len({*texts}):
-                same.append(item)
-        seen_items.update(item.item_id for item in same)
-        if same and (fatal or len(same) <= _DESIGN * len(materials.paired)):
-            good, *others = materials.versions(same[0])
+                identical_items.append(item)
+        seen_items.update(item.item_id for item in identical_items)
+        if identical_items and (fatal or len(identical_items) <= _DESIGN * len(materials.paired)):
+            good, *others = materials.versions(identical_items[0])
             yield Fault(
                 "versions that are the same",
-                tuple(same),
+                tuple(identical_items),
                 f'has versions that differ {likeness}: "{good}", "{others[0]}"',
                 "Write the version that was meant, or leave the item out",
                 fatal,
@@ -47,32 +47,32 @@ def twice(materials: Materials) -> Iterator[Fault]:
     """Report items that duplicate another item, and conditions that are identical."""
     cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     frames = {(item.construction, item.frame) for item in materials.items}
-    alike: list[tuple[Item, Item]] = []
-    same: list[tuple[Item, Item]] = []
+    similar_pairs: list[tuple[Item, Item]] = []
+    identical_pairs: list[tuple[Item, Item]] = []
     for item in materials.items:
         key = (letters(item.context), *map(letters, materials.versions(item)))
         for other in cells[key][:1]:
             of_one = (other.construction, other.frame) == (item.construction, item.frame)
-            (alike if of_one else same).append((other, item))
+            (similar_pairs if of_one else identical_pairs).append((other, item))
         cells[key].append(item)
     # Pairs that one participant would see come first.
-    same.sort(key=lambda pair: not _find_shared_list(materials, *pair))
-    if same:
-        first, second = same[0]
+    identical_pairs.sort(key=lambda pair: not _find_shared_list(materials, *pair))
+    if identical_pairs:
+        first, second = identical_pairs[0]
         yield Fault(
             "the same item twice",
-            (first, *(second for _, second in same)),
+            (first, *(second for _, second in identical_pairs)),
             f'shows the same texts as the item "{second.item_id}": "{first.good}"'
             f"{_find_shared_list(materials, first, second)}",
             "Keep one of them, or write the sentences that were meant",
         )
     of_all = Counter(construction for construction, _ in frames)
     of_alike = Counter({(item.construction, item.frame): item.construction
-                        for _, item in alike}.values())  # fmt: skip
+                        for _, item in similar_pairs}.values())  # fmt: skip
     # If most frames of a construction have the property (such as a comma), the construction is
     # about that property.
     differing = [
-        pair for pair in alike
+        pair for pair in similar_pairs
         if of_alike[pair[1].construction] <= _DESIGN * of_all[pair[1].construction]
     ]  # fmt: skip
     if differing:
@@ -149,14 +149,14 @@ def _count_differing_words(words: Counter[str], other_words: Counter[str]) -> in
 
 def _count_shifted(bags: _Bags, distances: Sequence[int]) -> int:
     """Return how many items' other versions fit another item better, if most do; otherwise 0."""
-    compared = bags[:_COMPARED]
+    compared_bags = bags[:_COMPARED]
     fit = [
         any(
             _count_differing_words(good, bad) + _NEARER <= distances[number]
-            for other, (good, _) in enumerate(compared)
+            for other, (good, _) in enumerate(compared_bags)
             if other != number
         )
-        for number, (_, bad) in enumerate(compared[:30])
+        for number, (_, bad) in enumerate(compared_bags[:30])
     ]
     return sum(fit) if sum(fit) > _DESIGN * len(fit) else 0
 

@@ -65,8 +65,8 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
     """Yield the checks that each composed session keeps its blocks and its order constraints."""
     design = study.design
     columns = " and ".join(separate_columns(design))
-    apart = f"differ in {columns}" if columns else "anything"
-    yield check("neighbouring trials", apart, _alike_neighbours(sessions, design))
+    separation = f"differ in {columns}" if columns else "anything"
+    yield check("neighbouring trials", separation, _alike_neighbours(sessions, design))
     yield check(
         "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
     )

@@ -196,10 +196,12 @@ def _find_wording_problems(study: Study) -> Iterator[str]:
                 title = entry.title or title
         for page, text in pages.items():
             try:
-                same = met.text(page) == study.read(f"texts/{study.study.language}/{text}.md")
+                is_same_text = met.text(page) == study.read(
+                    f"texts/{study.study.language}/{text}.md"
+                )
             except FileNotFoundError:
-                same = False
-            if not same:
+                is_same_text = False
+            if not is_same_text:
                 yield f"list {list_}: {page} is not {text}.md"
         question_names = [entry.name for entry in study.questionnaire if holds(entry.when, levels)]
         if [
@@ -287,8 +289,8 @@ def _find_uneven_frames(design: Design, known_frames: Frames, chosen: Frames) ->
         elsewhere = (choices for frame, choices in joint.items() if frame.template != template)
         if exchange := better_exchange(frames, candidates, frozenset().union(*elsewhere)):
             differences = slot_differences(frames, known_frames[template])
-            apart = ", ".join(f"{slot} {n}" for slot, n in differences.items() if n > 1)
-            yield f'{template}: {apart}; "{exchange[1].text}" for "{exchange[0].text}" is better'
+            uneven = ", ".join(f"{slot} {n}" for slot, n in differences.items() if n > 1)
+            yield f'{template}: {uneven}; "{exchange[1].text}" for "{exchange[0].text}" is better'
 
 
 def _find_shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
@@ -372,11 +374,11 @@ def _find_uneven_options_in_sessions(sessions: Sequence[Session]) -> Iterator[st
 
 
 def _find_uneven_options_over_places(sessions: Sequence[Session]) -> Iterator[str]:
-    most = max((len(t.options) for session in sessions for t in session.trials), default=1)
+    most_options = max((len(t.options) for session in sessions for t in session.trials), default=1)
     versions_by_item: dict[tuple[int, int, str], list[tuple[str, ...]]] = {}
     for session in sessions:
         for trial in session.trials:
-            group = (session.list_, session.place // most, trial.item_id)
+            group = (session.list_, session.place // most_options, trial.item_id)
             versions_by_item.setdefault(group, []).append(trial.options)
     for (list_, _, item_id), orders in versions_by_item.items():
         n = len(orders[0])

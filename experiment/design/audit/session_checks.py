@@ -177,12 +177,12 @@ def _check_correct_sessions_kept(
     for session in sessions:
         judgments = list(_make_correct_judgments(session, response))
         try:
-            reached = verdict(study.exclusion, judgments)
+            outcome = verdict(study.exclusion, judgments)
         except ParallaxError as error:
             yield f"{session.name}: {error}"
             continue
-        if not reached.kept:
-            yield f"{session.name}: {reached.evidence}"
+        if not outcome.kept:
+            yield f"{session.name}: {outcome.evidence}"
 
 
 def _make_correct_judgments(session: Session, response: ResponseType) -> Iterator[Judgment]:

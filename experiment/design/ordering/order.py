@@ -190,15 +190,15 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     (several columns do if sharing any of them is an equivalence), and that at most one such group
     is spread over the session, with at least one in a thousand proposals accepted.
     """
-    apart = _list_neighbour_labels(constraints)
+    neighbour_labels = _list_neighbour_labels(constraints)
     spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]
-    most = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
-    if n > most or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
+    most_trials = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
+    if n > most_trials or len(neighbour_labels) + len(spread) < len(constraints) or len(spread) > 1:
         return False
-    groups = _groups_apart(n, apart)
+    groups = _groups_apart(n, neighbour_labels)
     if groups is None:
         return False
-    if not (spread and apart):
+    if not (spread and neighbour_labels):
         return True
     other_groups = [group for group in groups if not spread[0].members & set(group)]
     n_spread = len(spread[0].members)

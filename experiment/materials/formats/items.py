@@ -196,15 +196,15 @@ def _refuse_misspelt(
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
         of_items = [levels for levels in cells.values() if name in levels]
-        lacking = set(usual).difference(*of_items)
-        if name in usual or not lacking:
+        missing_columns = set(usual).difference(*of_items)
+        if name in usual or not missing_columns:
             continue
         raise MaterialsError(
             f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
-            f"and there in place of {' or '.join(sorted(lacking))}",
+            f"and there in place of {' or '.join(sorted(missing_columns))}",
             where=of_items[0][name].place,
             expected=f"every item in each of: {', '.join(usual)}",
-            remedy=suggest(name, sorted(lacking)) or "Correct the condition",
+            remedy=suggest(name, sorted(missing_columns)) or "Correct the condition",
         )
 
 
@@ -264,14 +264,14 @@ def _find_expected_levels(
     groups: Sequence[Sequence[Draft]], factors: Sequence[str]
 ) -> set[_Levels]:
     """Return the levels that most items have exactly once; empty if they do not cross."""
-    counted: Counter[tuple[_Levels, ...]] = Counter()
+    level_counts: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
         row_levels = [_read_levels(row, factors) for row in rows]
         if len(set(row_levels)) == len(row_levels) and all(map(all, row_levels)):
-            counted[tuple(sorted(row_levels))] += 1
-    if not counted:
+            level_counts[tuple(sorted(row_levels))] += 1
+    if not level_counts:
         return set()
-    [(levels, n)] = counted.most_common(1)
+    [(levels, n)] = level_counts.most_common(1)
     levels_by_factor = [
         dict.fromkeys(combination[place] for combination in levels) for place in range(len(factors))
     ]

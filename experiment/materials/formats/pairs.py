@@ -227,7 +227,7 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:
-    same = next(
+    identical_pair = next(
         (
             draft
             for draft in drafts
@@ -235,10 +235,10 @@ def _refuse_identical(drafts: list[Draft]) -> None:
         ),
         None,
     )
-    if same:
+    if identical_pair:
         raise MaterialsError(
-            f'the good and the bad sentence are both "{same.good}"',
-            where=same.place,
+            f'the good and the bad sentence are both "{identical_pair.good}"',
+            where=identical_pair.place,
             expected="two sentences that differ",
         )
 
@@ -254,13 +254,13 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
     good, bad = ([_split_words(text) for text in texts] for texts in zip(
         *((draft.good, draft.bad) for draft in drafts), strict=True
     ))  # fmt: skip
-    apart = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
+    differing_words = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
     for rows in (1, -1):
         neighbours = [*bad[rows:], *bad[:rows]]
         shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
         nearer = sum(
             0 < shifted_count < paired_count
-            for shifted_count, paired_count in zip(shifted, apart, strict=True)
+            for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
         if nearer >= len(drafts) - 1:
             raise MaterialsError(

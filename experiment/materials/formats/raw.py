@@ -150,12 +150,14 @@ def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 def _make_table_from_cells(
     path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, notes: tuple[str, ...] = ()
 ) -> RawTable:
-    filled = ((number, cells) for number, cells in lines if any(cell.strip() for cell in cells))
-    number, header = next(filled, (1, []))
+    filled_lines = (
+        (number, cells) for number, cells in lines if any(cell.strip() for cell in cells)
+    )
+    number, header = next(filled_lines, (1, []))
     names = [name.strip() for name in header]
     _refuse_header(path, names, f"{path}, {unit} {number}")
     rows = []
-    for number, cells in filled:
+    for number, cells in filled_lines:
         place = f"{path}, {unit} {number}"
         if any(cell.strip() for cell in cells[len(names) :]):
             raise MaterialsError(
@@ -175,10 +177,10 @@ def _make_table_from_cells(
 def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:
     if not any(names):
         raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
-    counted = Counter(filter(None, names))
-    if twice := sorted(name for name, n in counted.items() if n > 1):
+    name_counts = Counter(filter(None, names))
+    if twice := sorted(name for name, n in name_counts.items() if n > 1):
         raise MaterialsError(
-            f'the header "{twice[0]}" occurs {counted[twice[0]]} times',
+            f'the header "{twice[0]}" occurs {name_counts[twice[0]]} times',
             where=location,
             expected="each column's name once",
         )

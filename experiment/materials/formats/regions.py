@@ -70,19 +70,19 @@ def split_barred_regions(
         everywhere: Whether bars mark regions only if every sentence has some, or, in a session with
             several tasks, every sentence of a task that has any.
     """
-    marked = [
+    barred_drafts = [
         version
         for version in (Variant.GOOD, Variant.BAD)
         if any(BAR in getattr(draft, version) or BAR in draft.context for draft in drafts)
     ]
-    if not marked or (everywhere and _have_bars_partly(drafts)):
+    if not barred_drafts or (everywhere and _have_bars_partly(drafts)):
         return list(drafts), []
     divided_drafts = []
     for draft in drafts:
-        regions = {f"{name}_regions": _write_regions(draft, name) for name in marked}
+        regions = {f"{name}_regions": _write_regions(draft, name) for name in barred_drafts}
         texts = {name: _remove_bars(getattr(draft, name)) for name in ("context", "good", "bad")}
         divided_drafts.append(replace(draft, extra={**draft.extra, **regions}, **texts))
-    columns = " and ".join(f"{name}_regions" for name in marked)
+    columns = " and ".join(f"{name}_regions" for name in barred_drafts)
     return divided_drafts, [f"The bars divide regions; the column {columns} keeps them."]
 
 

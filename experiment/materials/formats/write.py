@@ -49,18 +49,18 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
             where=str(out),
             expected=f"a name ending in {suffix}",
         )
-    counted = _Counted(items)
+    counted_items = _Counted(items)
     data_file = out.with_suffix(".jsonl") if form == "lm_eval" else out
     with (
         atomic_write(data_file) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
-        file.writelines(lines(counted, out))
+        file.writelines(lines(counted_items, out))
     if form == "lm_eval":
         with atomic_write(out) as temporary:
             task = _TASK.format(name=out.stem, data=json.dumps(data_file.name))
             temporary.write_text(task, encoding="utf-8", newline="\n")
-    return counted.number
+    return counted_items.number
 
 
 class _Counted:

@@ -51,8 +51,10 @@ class NonceWords:
                 continue
             for form in sorted(forms):
                 share = paradigms.other_pos_share(form, entry.upos)
-                enough = forms[form] >= _LEAST_USES and share <= conventions.other_pos_share
-                if enough and form in vocabulary:
+                is_frequent_enough = (
+                    forms[form] >= _LEAST_USES and share <= conventions.other_pos_share
+                )
+                if is_frequent_enough and form in vocabulary:
                     self._words.setdefault((entry, describe_first_letter(form)), []).append(form)
         self._pairs = self._collect_pairs(paradigms)
 

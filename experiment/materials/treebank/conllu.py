@@ -145,8 +145,8 @@ def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Toke
         word, head = words[index], words[index].head
         if (merging := spans.get(index)) is not None:
             head = _find_outside_head(words, merging)
-            following = words[merging.first + 1 : merging.last + 1]
-            attached = " ".join(part.form.lower() for part in following)
+            following_words = words[merging.first + 1 : merging.last + 1]
+            attached = " ".join(part.form.lower() for part in following_words)
             word = word._replace(form=merging.form, attached=attached)
         merged.append(word._replace(head=ROOT if head == ROOT else places[owner[head]]))
     return tuple(merged)

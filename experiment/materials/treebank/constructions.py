@@ -167,10 +167,10 @@ def _find_instances(
     sentence: Sentence, conventions: Conventions, counts: Counter[str]
 ) -> Iterator[tuple[Pattern, Instance]]:
     tokens = sentence.tokens
-    marked = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
+    has_number = [number_of(token.feats) != "" and token.upos != "PUNCT" for token in tokens]
     for child, token in enumerate(tokens):
         head = token.head
-        if head == ROOT or not (marked[child] and marked[head]):
+        if head == ROOT or not (has_number[child] and has_number[head]):
             continue
         counts["dependencies between words marked for number"] += 1
         cue, target = min(child, head), max(child, head)

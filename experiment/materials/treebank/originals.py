@@ -158,12 +158,12 @@ def best_opposite(
         conventions: Whether both forms must begin alike; such forms are preferred in any case.
     """
     known_forms = [other_form for other_form in forms if other_form in vocabulary]
-    alike = [
+    similar_forms = [
         other_form
         for other_form in known_forms
         if describe_first_letter(other_form) == describe_first_letter(form)
     ]
-    allowed = alike if conventions.pair_alike else [*alike, *known_forms]
+    allowed = similar_forms if conventions.pair_alike else [*similar_forms, *known_forms]
     return allowed[0] if allowed else ""
 
 

@@ -206,11 +206,11 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
     first, second, problem = faults[0]
     n_frames = len({(read.item.template, read.item.frame) for _, read, _ in faults})
     count_note = f" (and {n_frames - 1} more items)" if n_frames > 1 else ""
-    same = "" if not is_crossed else " of the same frame"
+    frame_note = "" if not is_crossed else " of the same frame"
     if problem == "number":
         detail = (
             f"its {second.version} version has {len(second.regions.texts)} regions, and "
-            f'"{first.item.item_id}"{same} has {len(first.regions.texts)}'
+            f'"{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
         )
     else:
         detail = (

@@ -64,7 +64,7 @@ def divide_into_steps(
     Raises:
         StudyError: The regions do not match the sentence, or the sentence has fewer than two steps.
     """
-    text, marked = sentence_of(item, version, context), sentence_with_bars(item, version)
+    text, barred_sentence = sentence_of(item, version, context), sentence_with_bars(item, version)
     if BAR in text:
         raise flaw(
             item,
@@ -74,7 +74,9 @@ def divide_into_steps(
         )
     if unit == "sentence":
         return (Step(text, 1),)
-    regions = [" ".join(part.split()) for part in marked.split(BAR)] if marked else []
+    regions = (
+        [" ".join(part.split()) for part in barred_sentence.split(BAR)] if barred_sentence else []
+    )
     if context == "whole" and _remove_spaces("".join(regions)) == _remove_spaces(
         item.context + text
     ):
@@ -82,7 +84,7 @@ def divide_into_steps(
     if regions and (not all(regions) or _remove_spaces("".join(regions)) != _remove_spaces(text)):
         raise flaw(
             item,
-            f"the regions are not the sentence: {_shorten_text(marked)} against "
+            f"the regions are not the sentence: {_shorten_text(barred_sentence)} against "
             f"{_shorten_text(text)}",
             "the same words in the same order, and no empty region",
         )

@@ -230,8 +230,8 @@ class Maze(Questioned, Read):
             times.append(self.word_ms(step.text, rng, 2))
             wrong.append(int(chosen is not Side.FIRST))
             ended = bool(wrong[-1]) and self.on_error == "end"
-            again = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)
-            done.append(None if ended else times[-1] + wrong[-1] * again)
+            second_attempt_ms = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)
+            done.append(None if ended else times[-1] + wrong[-1] * second_attempt_ms)
             if ended:
                 break
             onsets.append(round(onsets[-1] + (done[-1] or 0.0), 1))

@@ -23,7 +23,7 @@ class Acceptability(Reading):
         """Return a prompt for each text on the screen."""
         way, prompter = situation.way, situation.writes
         words, labels = prompter.words, labels_of(way.labels, _N)
-        earlier = [
+        earlier_lines = [
             (lines, _label(screen, way, answer))
             for screen, answer in situation.earlier
             for lines in _list_lines(screen, way, words)
@@ -34,7 +34,7 @@ class Acceptability(Reading):
             for lines in _list_lines(screen, way, words)
         ]
         return tuple(
-            Ask(prompter.prompt(way, words.accept, lines, labels, earlier, practice), labels)
+            Ask(prompter.prompt(way, words.accept, lines, labels, earlier_lines, practice), labels)
             for lines in _list_lines(trial, way, words)
         )
 

@@ -31,7 +31,7 @@ class Rating(Reading):
         way, prompter = situation.way, situation.writes
         labels = labels_of(way.labels, _list_points(trial))
         from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
-        earlier = [
+        earlier_lines = [
             (text, _label(screen, way, answer))
             for screen, answer in situation.earlier
             for text in _list_texts(screen)
@@ -43,7 +43,9 @@ class Rating(Reading):
         ]
         return tuple(
             Ask(
-                prompter.prompt(way, prompter.words.rate, text, from_worst, earlier, practice),
+                prompter.prompt(
+                    way, prompter.words.rate, text, from_worst, earlier_lines, practice
+                ),
                 labels,
             )
             for text in _list_texts(trial)
@@ -64,10 +66,10 @@ class Rating(Reading):
 
 def mean_point(logprobs_nats: Sequence[float]) -> float:
     """Return the mean point, from 1, under log-probabilities that need not sum to 1."""
-    most = max(logprobs_nats)
-    if most == -inf:
+    greatest_logprob = max(logprobs_nats)
+    if greatest_logprob == -inf:
         return -inf
-    shares = [exp(logprob - most) for logprob in logprobs_nats]
+    shares = [exp(logprob - greatest_logprob) for logprob in logprobs_nats]
     return sum(point * share for point, share in enumerate(shares, start=1)) / sum(shares)
 
 

@@ -135,18 +135,20 @@ def _create_hit(
 ) -> Reply:
     refuse_out_of_limits(request, now)
     _refuse_question(request, now)
-    most = request.get("MaxAssignments", 1)
-    if not 1 <= most <= _MOST_ASSIGNMENTS:
+    most_assignments = request.get("MaxAssignments", 1)
+    if not 1 <= most_assignments <= _MOST_ASSIGNMENTS:
         raise RefusedError(
-            "ParameterValidationError", f"MaxAssignments must be at least 1, not {most}.", now
+            "ParameterValidationError",
+            f"MaxAssignments must be at least 1, not {most_assignments}.",
+            now,
         )
-    fee_cents = reward_fee_cents(hit_type.reward_cents, most, hit_type.requirements)
+    fee_cents = reward_fee_cents(hit_type.reward_cents, most_assignments, hit_type.requirements)
     hit = Hit(
         hit_id=new_id(),
         type=hit_type,
         question=request["Question"],
         annotation=request.get("RequesterAnnotation"),
-        max_assignments=most,
+        max_assignments=most_assignments,
         unit_cents=hit_type.reward_cents + fee_cents,
         created_at=now,
         expires_at=now + timedelta(seconds=request["LifetimeInSeconds"]),
@@ -216,12 +218,12 @@ def update_expiration(session: Session, now: datetime, request: Request) -> Repl
     """UpdateExpirationForHIT: a time in the past expires the HIT immediately."""
     hit = find_hit(session, request["HITId"], now)
     _refuse_disposed(hit, now)
-    later = request["ExpireAt"] > hit.expires_at
+    is_later = request["ExpireAt"] > hit.expires_at
     hit.expires_at = max(request["ExpireAt"], hit.created_at)
     if hit.expires_at > now:
         hit.expiry_notified = hit.reviewable_notified = False
         refuse_overdraft(session, now)
-        if later:
+        if is_later:
             notify_subscribers(session, "HITExtended", hit, now)
     elif not hit.expiry_notified:
         hit.expiry_notified = True

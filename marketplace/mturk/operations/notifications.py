@@ -61,9 +61,9 @@ def _refuse_specification(request: Request, now: datetime) -> None:
 
 def receive_message(session: Session, now: datetime, request: Request) -> Reply:
     """ReceiveMessage of SQS: returns up to ten messages, then hides them for a while."""
-    most = request.get("MaxNumberOfMessages", 1)
+    most_messages = request.get("MaxNumberOfMessages", 1)
     hidden_s = request.get("VisibilityTimeout", _HIDDEN_S)
-    if not 1 <= most <= _MOST_MESSAGES or not 0 <= hidden_s <= _LONGEST_HIDDEN_S:
+    if not 1 <= most_messages <= _MOST_MESSAGES or not 0 <= hidden_s <= _LONGEST_HIDDEN_S:
         raise WireError(
             "InvalidParameterValue", "MaxNumberOfMessages or VisibilityTimeout is out of range."
         )
@@ -71,7 +71,7 @@ def receive_message(session: Session, now: datetime, request: Request) -> Reply:
         select(Message)
         .where(Message.queue == request["QueueUrl"], Message.hidden_until <= now)
         .order_by(Message.id)
-        .limit(most)
+        .limit(most_messages)
     )
     messages = session.scalars(waiting).all()
     for message in messages:

@@ -180,5 +180,5 @@ def create_job(
         raise wallet_busy_error()
     if router.drops_promised_work(operation):
         return
-    due = moment.now + timedelta(seconds=moment.account.bulk_s)
-    moment.session.add(Job(kind=kind, ids=list(ids), due_at=due))
+    due_at = moment.now + timedelta(seconds=moment.account.bulk_s)
+    moment.session.add(Job(kind=kind, ids=list(ids), due_at=due_at))

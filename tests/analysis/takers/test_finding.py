@@ -1,6 +1,7 @@
 """What a comparison says of takers, on models whose answers are planted."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import log
@@ -108,6 +109,19 @@ def test_the_conclusion_of_a_biased_model_does_not_survive_the_way_of_asking(fou
     assert better[["holds", "n_readings", "readings"]].values.tolist() == [[1, 2, "forced_choice"]]
 
 
+def test_biases_in_log_odds_are_those_that_were_planted(found):
+    """The first place gets 5 nats in both sets of labels, and knowledge of 1 nat is no bias."""
+    for model, nats in (("biased", 5.0), ("wise", 0.0)):
+        frame = rows(found, "taker_log_odds", model=model)
+        assert set(frame["reading"]) == {"forced_choice"}
+        estimates = dict(zip(frame["bias"], frame["estimate"], strict=True))
+        planted = {"first place": nats, "first side": 0.0}
+        planted |= {"labels: letters": 0.0, "labels: numbers": 0.0}
+        assert estimates == pytest.approx(planted, abs=1e-9)
+        first = frame[frame["bias"] == "first place"]
+        assert first["low"].item() == pytest.approx(nats) == first["high"].item()
+
+
 def test_consistency_over_orders_is_none_for_a_model_that_follows_the_order(found):
     alike = rows(found, "taker_consistency", reading="forced_choice", between="orders")
     assert dict(zip(alike["judge"], alike["agreement"], strict=True)) == {
@@ -170,6 +184,23 @@ def test_takers_of_other_materials_are_refused(folders: Path, people: ExportedRu
 def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun):
     with pytest.raises(AnalysisError, match='are of a model "wise"'):
         load_model_participants([folders / "wise", folders / "wise"], people)
+
+
+def test_two_models_with_one_name_are_told_apart_by_their_folders(
+    folders: Path, people: ExportedRun, tmp_path: Path
+):
+    """As servers can have: the identities differ, and so do the answers."""
+    copied = tmp_path / "again"
+    shutil.copytree(folders / "biased", copied)
+    manifest = json.loads((copied / "take.json").read_text())
+    named = manifest | {"model_name": "wise", "model_identity": "another server"}
+    (copied / "take.json").write_text(json.dumps(named))
+    takers = load_model_participants([folders / "wise", copied], people)
+    names = [f"wise ({folders / 'wise'})", f"wise ({copied})"]
+    assert [taker.model for taker in takers] == names
+    options = ComparisonOptions(resamples=100, takers=takers)
+    reported = compare_by(("takers",), people, options=options).statistics["taker_readings"]
+    assert set(reported["model"]) == set(names)
 
 
 def test_people_given_as_takers_are_refused(tmp_path: Path, people: ExportedRun):

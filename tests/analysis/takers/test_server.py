@@ -225,13 +225,29 @@ def test_what_passes_is_asked_again_and_paid_once(model: Path, tmp_path: Path, f
 
 
 @pytest.mark.parametrize("fault", [Fault.MISSING_LOGPROBS, Fault.STALE_LOGPROBS])
-def test_log_probabilities_that_are_missing_or_of_another_text_are_refused(
-    model: Path, tmp_path: Path, fault: Fault
+def test_log_probabilities_that_are_missing_or_of_another_text_are_asked_for_again(
+    model: Path, tmp_path: Path, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ):
-    with serving(model, Tier.TEXT, fault) as server:
-        request = request_(f"api:{server.url}#toy", tmp_path / "out")
-        with pytest.raises(LmError, match=r"as a log-probability|of another text"):
-            list(run_take(request, NOW))
+    monkeypatch.setattr("lm.answering.client._FIRST_WAIT_S", 0.0)
+    # With one call at a time, what is asked again after a third call is never a third call.
+    terms = replace(OWN, concurrency=1)
+    for name, faults in (("sound", ()), ("faulty", (fault,))):
+        with serving(model, Tier.TEXT, *faults) as server:
+            list(run_take(request_(f"api:{server.url}#toy", tmp_path / name, terms=terms), NOW))
+    weights = [
+        [json.loads(row["weights"]) for row in rows(tmp_path / name / "forced_choice", "readings")]
+        for name in ("sound", "faulty")
+    ]
+    assert weights[0] == weights[1]
+
+
+def test_log_probabilities_that_are_always_missing_stop_a_take(model: Path):
+    with serving(model, Tier.TEXT) as server:
+        asked = answerer(server)
+        server.tier = Tier.SAMPLES
+        asked.client._wait = lambda _: None
+        with pytest.raises(LmError, match=r"gave no log-probabilities of the text .* is kept"):
+            asked.reply([Question("the cat", ("1", "2"))])
 
 
 def test_a_model_that_changes_in_mid_run_is_noticed(model: Path, tmp_path: Path):

@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _choice() -> dict[str, Any]:
-    alternatives = {label: -1.0 - 0.1 * place for place, label in enumerate(LABELS)}
+    alternatives = {label: -2.0 - 0.1 * place for place, label in enumerate(LABELS)}
     logprobs = {"tokens": [" 1"], "token_logprobs": [-1.0], "top_logprobs": [alternatives]}
     return {"text": " 1", "logprobs": logprobs, "message": {"content": "1"}}
 

@@ -17,7 +17,25 @@ WRONG = {
 
 @pytest.mark.parametrize("line", WRONG)
 def test_options_that_contradict_each_other_are_a_usage_error(line, tmp_path):
-    words = [*line.split(), "--instance", str(tmp_path / "none")]
+    (tmp_path / "parallax.sqlite3").touch()
+    words = [*line.split(), "--instance", str(tmp_path)]
     done = CliRunner().invoke(parallax.cli, words)
     assert done.exit_code == 2 and WRONG[line] in " ".join(done.output.split())
-    assert not list(tmp_path.iterdir())
+    assert [file.name for file in tmp_path.iterdir()] == ["parallax.sqlite3"]
+
+
+@pytest.mark.parametrize("command", [
+    ("users", "owner-link"), ("users", "list"), ("runs",), ("close", "r1"),
+    ("db", "backup", "file"), ("approve", "r1"), ("forget", "A1", "--yes"),
+    ("keys", "list"), ("projects", "list"),
+])  # fmt: skip
+def test_a_mistyped_folder_is_refused_and_nothing_is_made_there(tmp_path, command):
+    missing = tmp_path / "instnace"
+    result = CliRunner().invoke(parallax.cli, [*command, "--instance", str(missing)])
+    assert str(result.exception) == (
+        f"{missing}: there is no installation here, and nothing was made. Expected the database"
+        f" {missing}/parallax.sqlite3. Name the installation's folder with --instance or"
+        " PARALLAX_INSTANCE; parallax launch STUDY, parallax serve and parallax users add begin"
+        " a new one."
+    )
+    assert not missing.exists()

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 
 from experiment.panels.table import Report
 from tests.patience import PATIENCE_S
-from webapp.commands import offers
+from webapp.commands import offers, options
 from webapp.core.settings import validate_section
 from webapp.database.backup import postgresql
 from webapp.database.models.identity import sealer_of
@@ -217,6 +217,7 @@ def test_a_fault_is_told_in_words(call, says):
 def test_what_a_platform_cannot_do_is_said(command, arguments, says, monkeypatch):
     found = Some(platform=ELSEWHERE, ref="run", offers=("O1",))
     monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     told = said(lambda: command.main(arguments, standalone_mode=False))
     assert told == f"run run: the run's platform is not one that {says}. Expected another one."
 
@@ -225,6 +226,7 @@ def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
     platform = Some(submission=lambda _: Some(offer_id="O2"), request_return=print)
     found = Some(platform=platform, ref="run", offers=("O1",))
     monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     asked = ("run", "A1", "--reason", "r")
     assert said(lambda: offers.ask_return.main(asked, standalone_mode=False)) == (
         "A1: the assignment does not belong to the run run."

@@ -13,7 +13,7 @@ from webapp.commands.doctor.findings import Finding, Installation, Level, json_t
 from webapp.commands.doctor.machine import network_time, owners, writes
 from webapp.commands.doctor.services import connections, retention
 from webapp.commands.doctor.web import certificate
-from webapp.commands.options import add_instance_option
+from webapp.commands.options import add_new_instance_option
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
@@ -86,7 +86,7 @@ def look_over(at: Installation) -> Iterator[Finding]:
 @click.command()
 @click.option("--metrics", is_flag=True, help="Print metrics for Prometheus instead of text.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-@add_instance_option
+@add_new_instance_option
 def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     """Check the installation and say what to repair.
 

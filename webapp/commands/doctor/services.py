@@ -67,11 +67,11 @@ def clock(at: Installation) -> Iterator[Finding]:
         database_time = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
         answered_at = at.now()
     # Between our two readings, the exact moment of the database's reading is unknown.
-    apart = max(database_time - answered_at, asked_at - database_time, timedelta())
+    offset = max(database_time - answered_at, asked_at - database_time, timedelta())
     message = (
-        f"this machine's clock is at least {apart.total_seconds():.1f} s away from the database's"
+        f"this machine's clock is at least {offset.total_seconds():.1f} s away from the database's"
     )
-    if apart > _CLOCKS_APART:
+    if offset > _CLOCKS_APART:
         yield Finding(
             "clock", Level.FAULT, message, "Synchronise the clocks of both machines by NTP"
         )
@@ -105,14 +105,14 @@ def backup(at: Installation) -> Iterator[Finding]:
 
 def jobs(at: Installation) -> Iterator[Finding]:
     """Check when each periodic job last succeeded on this machine."""
-    late = []
+    late_jobs = []
     for name, job in PERIODIC.items():
         done = get_last_success(at.folder, name)
         if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
             last_success = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
-            late.append(f"{name} ({last_success})")
-    if late:
-        message = f"these jobs have not succeeded recently on this machine: {', '.join(late)}"
+            late_jobs.append(f"{name} ({last_success})")
+    if late_jobs:
+        message = f"these jobs have not succeeded recently on this machine: {', '.join(late_jobs)}"
         remedy = "Check that a server or parallax work is running. The log says why a job failed"
         yield Finding("jobs", Level.WARNING, message, remedy)
     else:

@@ -129,7 +129,7 @@ class Place(Base):
 
 
 class RunCount(Base):
-    """A part of a count of a run's rows; the count is the sum of its parts.
+    """One of several counters of a run's rows; the count is the sum of all of them.
 
     Triggers maintain it (``webapp.database.row_counts``). The parts allow simultaneous transactions
     to count without waiting for each other.

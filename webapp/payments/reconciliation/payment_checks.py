@@ -48,15 +48,15 @@ def check_unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
         # Compensation that nobody has accepted yet waits for the worker, not for us.
         if detail is None or payment.assignment is None or _was_overruled(snapshot, payment):
             continue
-        claimed = payment.id in snapshot.claimed
+        is_claimed = payment.id in snapshot.claimed
         yield Discrepancy(
             f"payment_{payment.state}",
             _get_payee(snapshot, payment),
-            f"{_describe_payment(payment)} {_JUST_STARTED if claimed else detail}"
+            f"{_describe_payment(payment)} {_JUST_STARTED if is_claimed else detail}"
             f"{payment.answer and f': {payment.answer}'}",
             _suggest_remedy(snapshot, payment),
             safe=not (
-                claimed
+                is_claimed
                 or _needs_undo(snapshot, payment)
                 or is_refused_rejection(payment)
                 or _was_refused_for_manual_bonus(snapshot, payment)
@@ -183,10 +183,10 @@ def check_recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
             is_made = snapshot.books.shown[payment.id] > 0
         else:
             # Submissions of compensation's own offers are not among the run's.
-            reported = status.get(payment.assignment or "")
-            is_made = reported is None or REVIEW_DECISIONS.get(reported) == _get_decision_kind(
-                payment
-            )
+            reported_status = status.get(payment.assignment or "")
+            is_made = reported_status is None or REVIEW_DECISIONS.get(
+                reported_status
+            ) == _get_decision_kind(payment)
         if not is_made:
             yield Discrepancy(
                 "recorded_not_made",

@@ -106,7 +106,7 @@ def template_values(
     panel: Panel, departure: Departure, secrets: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the values that templates may contain about a leaving participant."""
-    known = {
+    known_values = {
         **{name: value for name, value in departure.parameters.items() if name in panel.parameters},
         **panel.values,
         **secrets,
@@ -114,10 +114,10 @@ def template_values(
         "receipt": departure.receipt,
     }
     try:
-        known["code"] = fill(panel.code(departure.ending), known)
+        known_values["code"] = fill(panel.code(departure.ending), known_values)
     except UnfilledError:
-        known["code"] = ""
-    return known
+        known_values["code"] = ""
+    return known_values
 
 
 def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
@@ -248,14 +248,17 @@ class PanelRecruiter(Recruiter):
         if departure.study.panel is None:
             return super().exit(departure)
         panel = departure.study.panel
-        known = template_values(panel, departure, available_secrets(panel, self._settings))
-        form = _form(panel, departure.ending, known)
+        known_values = template_values(panel, departure, available_secrets(panel, self._settings))
+        form = _form(panel, departure.ending, known_values)
         way = panel.way_back(departure.ending)
         reported = way.report is not None and bool(departure.receipt)
         text = way.text or text_of(
-            departure.ending, form=form is not None, code=bool(known["code"]), reported=reported
+            departure.ending,
+            form=form is not None,
+            code=bool(known_values["code"]),
+            reported=reported,
         )
-        return Exit(text, form, known["code"])
+        return Exit(text, form, known_values["code"])
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
@@ -320,12 +323,12 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
     if not address:
         return None
     try:
-        filled = signed_address(address, panel.signatures, known)
+        filled_address = signed_address(address, panel.signatures, known)
         signed = add_signatures(panel.signatures, known)
         fields = {name: fill(template, signed) for name, template in way.fields.items()}
     except UnfilledError:
         return None
-    redirect = ExitForm.redirect(filled)
+    redirect = ExitForm.redirect(filled_address)
     if way.method == "redirect":
         return redirect
     return replace(redirect, fields={**redirect.fields, **fields}, method="post")

@@ -60,8 +60,8 @@ def send_report(
             status, text = response.status_code, _read_text(response)
     except httpx.HTTPError as error:
         # The exception's message contains the address, and so the secret.
-        late = isinstance(error, httpx.TimeoutException)
-        reason = "it took too long" if late else "the connection failed"
+        is_timeout = isinstance(error, httpx.TimeoutException)
+        reason = "it took too long" if is_timeout else "the connection failed"
         raise PlatformUnreachable(f"no answer: {reason}") from error
     return _judge_answer(report, status, _mask_secrets(text, secrets))
 

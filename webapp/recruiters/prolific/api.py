@@ -218,12 +218,12 @@ class Calls:
     def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield each entry of a paged list."""
         address: str | None = path
-        wanted: Mapping[str, str | int] | None = params
+        page_params: Mapping[str, str | int] | None = params
         while address:
-            answer = self.read(address, wanted)
+            answer = self.read(address, page_params)
             yield from answer["results"]
             # The link to the next page already holds the parameters.
-            address, wanted = (answer.get("_links", {}).get("next") or {}).get("href"), None
+            address, page_params = (answer.get("_links", {}).get("next") or {}).get("href"), None
             address = address and f"{address.partition(_API)[2]}"
 
     def _send_repeatedly(

@@ -169,24 +169,24 @@ class ProlificClient:
     def state(self, offer_id: str) -> OfferState:
         """Return a study's progress; a paused or stopped study counts as expired."""
         study = self.study(offer_id)
-        counted = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
-        count_by_status = {name: int(number) for name, number in counted.items()}
+        counts = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
+        count_by_status = {name: int(number) for name, number in counts.items()}
         pending = count_by_status.get("RESERVED", 0) + count_by_status.get("ACTIVE", 0)
         completed = sum(
             count_by_status.get(name, 0) for name in ("APPROVED", "PARTIALLY APPROVED", "REJECTED")
         )
-        taken = pending + completed + count_by_status.get("AWAITING REVIEW", 0)
+        n_taken = pending + completed + count_by_status.get("AWAITING REVIEW", 0)
         stopped = study.status == "COMPLETED"
-        places = taken if stopped else max(taken, study.total_available_places)
+        places = n_taken if stopped else max(n_taken, study.total_available_places)
         return OfferState(
             places=places,
-            available=places - taken,
+            available=places - n_taken,
             pending=pending,
             completed=completed,
             expires_at=_LONG_AGO if study.status in ("PAUSED", "UNPUBLISHED") else None,
             reward_minor=study.reward,
             # As in grow(): a stopped study's free places open only once a further place is added.
-            revived=study.total_available_places - taken + 1 if stopped else 0,
+            revived=study.total_available_places - n_taken + 1 if stopped else 0,
         )
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
@@ -280,9 +280,9 @@ class ProlificClient:
 
     def screen_outs_left(self, offer_id: str) -> int:
         """Return how many screen-outs may still be paid."""
-        counted = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
+        counts = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
         slots = screen_out_slots(self.study(offer_id)) or 0
-        return max(0, slots - int(counted.get("SCREENED OUT", 0)))
+        return max(0, slots - int(counts.get("SCREENED OUT", 0)))
 
     def add_screen_outs(self, offer_id: str, places: int) -> None:
         """Set the total number of paid screen-outs, and continue recruiting."""
@@ -314,7 +314,7 @@ class ProlificClient:
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
-        response = self._create_draft(task, drafts.test_draft_of(task, offer, self._settings))
+        response = self._create_draft(task, drafts.make_test_draft(task, offer, self._settings))
         where = f"/studies/{response.id}/test-study"
         return str(member(self._calls.once(where), "study_url", where))
 

@@ -75,7 +75,7 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
     return draft | _participant_filters(task) | _optional_fields(task, settings)
 
 
-def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
+def make_test_draft(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
     """Return a test draft of a task, whose pages are only a preview.
 
     Its name has no mark, so it is never mistaken for an offer of the run.
@@ -91,8 +91,8 @@ def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[
 
 
 def _submission_limits(task: Task) -> dict[str, int]:
-    most = {} if task.most_at_once is None else {"max_concurrent_submissions": task.most_at_once}
-    return {"max_submissions_per_participant": 1, **most}
+    limits = {} if task.most_at_once is None else {"max_concurrent_submissions": task.most_at_once}
+    return {"max_submissions_per_participant": 1, **limits}
 
 
 def _participant_filters(task: Task) -> dict[str, Any]:
@@ -261,8 +261,8 @@ def _describe_pay(task: Task, recommended: Recommendation | None) -> Iterator[tu
         yield "Prolific recommends", "no amount for this currency"
         return
     good = in_words(recommended.recommended_reward_per_hour, task.currency)
-    least = in_words(recommended.min_reward_per_hour, task.currency)
-    yield "hourly pay that Prolific recommends", f"{good}, and at least {least}"
+    recommended_minimum = in_words(recommended.min_reward_per_hour, task.currency)
+    yield "hourly pay that Prolific recommends", f"{good}, and at least {recommended_minimum}"
     if task.median_minutes:
         hourly = round(task.reward_minor * 60 / task.median_minutes)
         if hourly < recommended.min_reward_per_hour:

@@ -53,13 +53,17 @@ def _read(path: Path, terms: Terms) -> Drafts:
             )
         forms[class_] = row
     drafts = [_sentence_pair(key, forms) for key, forms in sentences.items()]
-    same = [] if terms.identical else [draft for draft in drafts if draft.good == draft.bad]
+    identical_drafts = (
+        [] if terms.identical else [draft for draft in drafts if draft.good == draft.bad]
+    )
     notes = tuple(
         f'Sentence {draft.item_id} was left out: both of its forms are "{draft.good}", so nobody '
         "could choose between them."
-        for draft in same
+        for draft in identical_drafts
     )
-    return Drafts([draft for draft in drafts if draft not in same], (*table.notes, *notes))
+    return Drafts(
+        [draft for draft in drafts if draft not in identical_drafts], (*table.notes, *notes)
+    )
 
 
 def _sentence_pair(key: tuple[str, str, str], forms: dict[str, RawRow]) -> Draft:

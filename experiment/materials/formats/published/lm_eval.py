@@ -50,9 +50,9 @@ def _read(path: Path, _: Terms) -> Drafts:
     drafts = [task.draft(place, row) for place, row in task.rows()]
     if not drafts:
         raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
-    alone = not any(draft.context for draft in drafts)
+    has_no_context = not any(draft.context for draft in drafts)
     notes = [f"Read as the task {task.name} of lm-evaluation-harness."]
-    rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
+    rendering = AFTER_SPACE if has_no_context and task.delimiter == " " else ""
     if rendering:
         notes.append("As in the harness, a space precedes each text (its target_delimiter).")
     return Drafts(drafts, notes, rendering)

@@ -247,7 +247,10 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
         ),
         ("good,bad\na,b,c\n", "has 3 cells, but there are 2 columns"),
         ('good,bad\n"a,b\n', "is incomplete"),
-        ("good,bad,item\na,b,1\nc,d,1\n", "line 3: .* one row for each item and condition"),
+        (
+            "good,bad,item\na,b,1\nc,d,1\n",
+            "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
+        ),
         ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
         (

@@ -1,0 +1,1 @@
+"""Reading times of others, compared by a mapping that says what their columns mean."""
