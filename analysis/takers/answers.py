@@ -16,10 +16,13 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import Taken
 from experiment.errors import why_unread
 from experiment.tables.model_participants import ASKED, READ, SITTINGS
+from lm.answering.labels import UNREADABLE
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 _READING = ("model", "reading")
 MANIFEST = "take.json"
+# Texts alone give each label about half of the samples of two, asked in both orders.
+_NEARLY_ALL, _FEWEST_SAMPLES = 0.95, 20
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
@@ -99,6 +102,40 @@ def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
             [(*way, n) for way, n in labels.items()], columns=[*_READING, "labels", "label", "n"]
         ),
     )
+
+
+def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
+
+    Args:
+        samples: As in ``Taken.samples``.
+    """
+    n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
+    return samples.assign(
+        readable=~samples["read_by"].isin(UNREADABLE), share=samples["n"] / n_samples
+    ).sort_values(
+        ["model", "reading", "readable", "share"],
+        ascending=[True, True, False, False],
+        ignore_index=True,
+    )
+
+
+def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
+    """Return a sentence for each reading and set of labels whose samples nearly all have one label.
+
+    Args:
+        labels: As in ``Taken.sampled_labels``.
+    """
+    return [
+        f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
+        f"({name}) are the label {best}: it may answer with this label whatever it reads."
+        for (model, reading, name), rows in labels.groupby(
+            ["model", "reading", "labels"], sort=False
+        )
+        if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
+        and (share := rows["n"].max() / n) >= _NEARLY_ALL
+        and (best := rows["label"].to_numpy()[rows["n"].to_numpy().argmax()])
+    ]
 
 
 def read_item_choices(folder: Path) -> dict[str, float]:

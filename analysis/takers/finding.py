@@ -36,6 +36,7 @@ from analysis.findings.finding import (
 from analysis.statistics.attraction import attraction_by_elicitation, configurations
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from analysis.takers.answers import share_of_rules, warn_of_one_label
 from analysis.takers.by_reading import (
     compare_by_elicitation,
     count_supporting_readings,
@@ -43,11 +44,11 @@ from analysis.takers.by_reading import (
     measure_consistency,
     measure_first_place_bias,
 )
-from lm.answering.labels import RULES, UNREADABLE
+from analysis.takers.log_odds_bias import measure_bias_in_log_odds
+from lm.answering.answerer import Tier
+from lm.answering.labels import RULES
 
 _LABEL = Column("label", "", "text")
-# Texts alone give each label about half of the samples of two, asked in both orders.
-_NEARLY_ALL, _FEWEST_SAMPLES = 0.95, 20
 
 
 def analyse_model_participants(inputs: FindingInputs) -> Findings:
@@ -77,6 +78,11 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
+    told = [taker.frame for taker in takers if taker.tier != Tier.SAMPLES]
+    odds = measure_bias_in_log_odds(pd.concat(told, ignore_index=True)) if told else pd.DataFrame()
+    if len(odds):
+        statistics["taker_log_odds"] = odds
+        tables.append(_log_odds_table(odds, context))
     samples = pd.concat([taker.samples for taker in takers], ignore_index=True)
     if len(samples):
         labels = pd.concat([taker.sampled_labels for taker in takers], ignore_index=True)
@@ -192,6 +198,30 @@ def _biases_table(leaning: pd.DataFrame, context: Context) -> Table:
     )
 
 
+def _log_odds_table(odds: pd.DataFrame, context: Context) -> Table:
+    ways = odds[["reading", "context", "bias"]].itertuples(index=False)
+    return context.table(
+        "taker_log_odds",
+        "Bias in log-odds",
+        "By how many nats the log-odds of two answers favour a place, a side and a set of labels.",
+        odds.assign(group=odds["model"], label=[", ".join(filter(None, way)) for way in ways]),
+        (
+            _LABEL,
+            Column("estimate", "Nats", "estimate"),
+            Column("n", "Trials", "count"),
+            Column("n_units", "Frames", "count"),
+        ),
+        (
+            "First place: of the prompt, from trials asked in both orders. First side: of a "
+            "person's screen. Labels: a set's bias towards the first place minus the mean of all "
+            "sets. 0 is no bias; log-odds of 1 nat make .50 to .73.",
+            "Intervals: 95%, frames as observations. Probabilities only: of samples, see First "
+            "place.",
+        ),
+        Section.TAKERS,
+    )
+
+
 def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
     label = (alike["reading"] + " between " + alike["between"]).str.strip()
     return context.table(
@@ -206,40 +236,6 @@ def _consistency_table(alike: pd.DataFrame, context: Context) -> Table:
         ),
         Section.TAKERS,
     )
-
-
-def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
-
-    Args:
-        samples: As in ``Taken.samples``.
-    """
-    n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
-    return samples.assign(
-        readable=~samples["read_by"].isin(UNREADABLE), share=samples["n"] / n_samples
-    ).sort_values(
-        ["model", "reading", "readable", "share"],
-        ascending=[True, True, False, False],
-        ignore_index=True,
-    )
-
-
-def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
-    """Return a sentence for each reading and set of labels whose samples nearly all have one label.
-
-    Args:
-        labels: As in ``Taken.sampled_labels``.
-    """
-    return [
-        f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
-        f"({name}) are the label {best}: it may answer with this label whatever it reads."
-        for (model, reading, name), rows in labels.groupby(
-            ["model", "reading", "labels"], sort=False
-        )
-        if (n := int(rows["n"].sum())) >= _FEWEST_SAMPLES
-        and (share := rows["n"].max() / n) >= _NEARLY_ALL
-        and (best := rows["label"].to_numpy()[rows["n"].to_numpy().argmax()])
-    ]
 
 
 def _samples_table(shares: pd.DataFrame, labels: pd.DataFrame, context: Context) -> Table:

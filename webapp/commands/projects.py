@@ -7,7 +7,7 @@ import click
 from sqlalchemy import select
 
 from experiment.tables.files import text_table
-from webapp.commands.options import add_instance_option, open_sessions
+from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
@@ -52,7 +52,7 @@ def list_(instance: Path) -> None:
 
 @projects.command()
 @click.argument("name")
-@add_instance_option
+@add_new_instance_option
 def add(name: str, instance: Path) -> None:
     """Add a project NAME, which has no member yet."""
     with open_sessions(instance).begin() as session:

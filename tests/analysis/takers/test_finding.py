@@ -109,6 +109,19 @@ def test_the_conclusion_of_a_biased_model_does_not_survive_the_way_of_asking(fou
     assert better[["holds", "n_readings", "readings"]].values.tolist() == [[1, 2, "forced_choice"]]
 
 
+def test_biases_in_log_odds_are_those_that_were_planted(found):
+    """The first place gets 5 nats in both sets of labels, and knowledge of 1 nat is no bias."""
+    for model, nats in (("biased", 5.0), ("wise", 0.0)):
+        frame = rows(found, "taker_log_odds", model=model)
+        assert set(frame["reading"]) == {"forced_choice"}
+        estimates = dict(zip(frame["bias"], frame["estimate"], strict=True))
+        planted = {"first place": nats, "first side": 0.0}
+        planted |= {"labels: letters": 0.0, "labels: numbers": 0.0}
+        assert estimates == pytest.approx(planted, abs=1e-9)
+        first = frame[frame["bias"] == "first place"]
+        assert first["low"].item() == pytest.approx(nats) == first["high"].item()
+
+
 def test_consistency_over_orders_is_none_for_a_model_that_follows_the_order(found):
     alike = rows(found, "taker_consistency", reading="forced_choice", between="orders")
     assert dict(zip(alike["judge"], alike["agreement"], strict=True)) == {

@@ -109,6 +109,7 @@ def test_the_commands_list_rotate_and_drop(tmp_path):
     def shell(*arguments: str) -> str:
         return runner.invoke(parallax.cli, ["keys", *arguments], catch_exceptions=False).output
 
+    make_keys(tmp_path)  # as the first start does
     listed = shell("list")
     assert [line.split() for line in listed.splitlines()[-3:]] == [
         ["1", "signing", "used"], ["2", "pseudonyms", "used"], ["3", "sealing", "used"],
