@@ -10,7 +10,7 @@ import click
 
 from experiment.integrity.certificate import Certificate
 from experiment.integrity.humanness import HumannessScore, rates_of
-from experiment.integrity.replays import Replay
+from experiment.integrity.replays import FEWEST_SESSIONS, Replay
 from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
 from webapp.commands.options import add_instance_option, open_sessions
@@ -102,7 +102,7 @@ def integrity(
     if study.humanness and blind:
         click.echo("The humanness block is shown once the run is unblinded.")
     if seeks_replays or others:
-        _show_replays(pairs)
+        _show_replays(pairs, len(certified))
     if of_block:
         _warn_about_block(of_block, rates)
 
@@ -111,10 +111,17 @@ def _list_replays(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
     return [asdict(pair) for pair in pairs if ref in (pair.first, pair.second)]
 
 
-def _show_replays(pairs: Sequence[Replay]) -> None:
+def _show_replays(pairs: Sequence[Replay], n_sessions: int) -> None:
     """Print the pairs of sessions that share what no two people share."""
     if not pairs:
-        click.echo("\nNo two sessions share their times or their pointer paths.")
+        shared = "pointer paths" if n_sessions < FEWEST_SESSIONS else "times or their pointer paths"
+        click.echo(f"\nNo two sessions share their {shared}.")
+    if n_sessions < FEWEST_SESSIONS:
+        click.echo(
+            f"Times were not compared: that needs {FEWEST_SESSIONS} sessions with answers, and"
+            f" the run has {n_sessions}."
+        )
+    if not pairs:
         return
     click.echo("\nSessions that share what no two people share:")
     header = ("session", "and", "answers", "correlation", "people's limit", "same paths", "of")

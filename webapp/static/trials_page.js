@@ -54,6 +54,7 @@ export async function openTrialsPage(signal) {
   const session = JSON.parse(findElement("session").textContent ?? "");
   const responseScript = await fetchResponseScript(session.script, signal);
   await responseScript?.prepare?.(session, (url) => fetchResponseScript(url, signal));
+  if (responseScript) requireWaysOn();
   if (responseScript && !responseScript.view) requireAnswers(session.keys.length);
   if (responseScript && !signal.aborted) new TrialsPage(session, responseScript, signal);
 }
@@ -96,6 +97,12 @@ function requireAnswers(n) {
   const trial = findElement("trial");
   const isWhole = trial.querySelectorAll("[data-side]").length >= n && trial.querySelector("[data-field]");
   if (!isWhole) throw new Error("Some of the trial's answers or texts are missing from the page.");
+}
+
+/** Checks that none of the parts is missing whose button leads on: without it the page would stay empty. */
+function requireWaysOn() {
+  const missing = ["instructions", "other-device", "go-on-here", "feedback", "break"].filter((id) => !document.getElementById(id));
+  if (missing.length) throw new Error(`Parts that lead on are missing from the page: ${missing.join(", ")}.`);
 }
 
 class TrialsPage {

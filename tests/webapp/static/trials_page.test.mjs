@@ -157,6 +157,14 @@ test("a page that lacks an answer or its own data does not begin, and what is st
   assert.equal(kept.get("parallax kept"), "unsent");
 });
 
+test("a page that lacks a part with the button that leads on does not begin", async () => {
+  await opened();
+  const { getElementById } = globalThis.document;
+  globalThis.document.getElementById = (id) => (["instructions", "break"].includes(id) ? null : getElementById(id));
+  const message = "Parts that lead on are missing from the page: instructions, break.";
+  await assert.rejects(openTrialsPage(new AbortController().signal), { message });
+});
+
 test("practice goes on until its last trial, and a trial without a right answer has no verdict", async () => {
   const practice = [{ position: 1, correct: "first", feedback: "" }, { position: 2, correct: "", feedback: "Thanks." }];
   const page = await opened({ practice });
