@@ -160,7 +160,7 @@ def compare(
     "curve_items",
     multiple=True,
     metavar="ITEM_ID",
-    help="Also draw them for this item.",
+    help="Also draw log-probabilities word by word for this item.",
 )
 @click.option(
     "--comparison",

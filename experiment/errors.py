@@ -94,7 +94,7 @@ def why_unread(error: Exception) -> str:
     if isinstance(error, TypeError):
         return "it holds something else"
     if isinstance(error, RecursionError):
-        return "its brackets stand too deep in one another"
+        return "its brackets are nested too deeply"
     return getattr(error, "strerror", None) or " ".join(str(error).split())
 
 

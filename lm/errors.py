@@ -40,7 +40,7 @@ def why_unread(error: Exception, path: Path) -> str:
         line = _find_undecodable_line(path)
         return f"line {line} is no text in UTF-8" if line else "it is no text in UTF-8"
     if isinstance(error, RecursionError):
-        return "its brackets stand too deep in one another"
+        return "its brackets are nested too deeply"
     return getattr(error, "strerror", None) or str(error)
 
 

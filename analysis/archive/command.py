@@ -19,7 +19,9 @@ _DEFAULTS = ComparisonOptions()
 
 @click.command("write")
 @click.argument("export", type=_PATH)
-@click.option("--out", type=_PATH, help="The folder to write; without it, traces are shown alone.")
+@click.option(
+    "--out", type=_PATH, help="The folder to write; without it, only the traces are shown."
+)
 @click.option(
     "--about",
     type=_PATH,
@@ -38,7 +40,8 @@ def write_(
     """Write EXPORT in the forms that archives and benchmarks take.
 
     EXPORT is a folder that `parallax export` wrote; it stays as it is. First, everything is shown
-    that may lead back to a person. Nothing is written before each of these is coarsened or kept.
+    that may lead back to a person. The archive is only written once --coarsen or --keep covers
+    each of these traces.
     """
     declared = read_about(about) if about else None
     source = read_source(export)
@@ -51,9 +54,10 @@ def write_(
     remaining_kinds = {str(kind) for kind in source.kinds} - set(keep)
     if remaining_kinds and not coarsen and not source.package.simulated:
         raise AnalysisError(
-            f"the export has what may lead back to a person: {', '.join(sorted(remaining_kinds))}",
+            "the export holds traces that may lead back to a person: "
+            f"{', '.join(sorted(remaining_kinds))}",
             where=str(export),
-            expected="each of these coarsened, or kept on purpose",
+            expected="each trace coarsened, or kept on purpose",
             remedy="Add --coarsen, or --keep for each that your participants agreed to publish",
         )
     if source.package.simulated and not coarsen:
@@ -99,7 +103,11 @@ def pack_(
 @click.argument("capsule", type=_PATH)
 @click.option("--registered", default="", help="The manifest's SHA-256 as it was registered.")
 @click.option("--plan", default="", help="The plan's SHA-256 as it was registered at the freeze.")
-@click.option("--other-code", is_flag=True, help="Go on although another Parallax made it.")
+@click.option(
+    "--other-code",
+    is_flag=True,
+    help="Go on although another version of Parallax made the capsule.",
+)
 def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> None:
     """Make the results of CAPSULE again, and compare every file.
 
@@ -110,6 +118,6 @@ def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> N
     click.echo(f"Manifest {reproduced.sha256}, plan {reproduced.plan or 'none frozen'}.")
     if not registered:
         click.echo(
-            "No registered hash was given: data that were changed before everything was computed "
-            "from them again cannot be told."
+            "No registered hash was given, so nothing shows whether the data were changed before the "
+            "results were computed from them."
         )

@@ -94,10 +94,10 @@ def _verify_file(path: Path, stated_hash: str) -> None:
         )
     if sha256(path) != stated_hash.removeprefix("sha256:"):
         raise AnalysisError(
-            "the file was changed after the export: its SHA-256 is another",
+            "the file was changed after the export: its SHA-256 differs",
             where=str(path),
             expected=f"{stated_hash}, as {DESCRIPTION} has it",
-            remedy="Export the run again; changes belong into a script that others can read",
+            remedy="Export the run again; make changes in a script that others can read",
         )
 
 

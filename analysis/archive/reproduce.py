@@ -122,7 +122,7 @@ def _parse_manifest(text: bytes, capsule: Path) -> dict[str, Any]:
             f"the capsule has the version {manifest['version']}",
             where=str(capsule),
             expected=f"at most {VERSION}, which this Parallax reads",
-            remedy="Use the Parallax that made it, or a newer one",
+            remedy="Use the version of Parallax that made the capsule, or a newer one",
         )
     return manifest
 
@@ -182,7 +182,7 @@ def _changed_capsule_error(capsule: Path, problem: str, registered: str) -> Anal
         f"the capsule was changed after it was made: {problem}",
         where=str(capsule),
         expected=registered and f"the registered {registered}",
-        remedy="Ask whoever made it for the file again",
+        remedy="Ask whoever made the capsule for the file again",
     )
 
 

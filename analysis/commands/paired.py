@@ -137,7 +137,7 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
     frame = pd.DataFrame([row for file in files for row in _read_sample_log(file, metric, by)])
     if doubled := int(frame["item_id"].duplicated().sum()):
         raise AnalysisError(
-            f"{doubled} items are there twice",
+            f"{doubled} items occur twice",
             where=str(path),
             expected="one log of each task",
             remedy="Name the folder of one evaluation",
@@ -211,7 +211,7 @@ def require_same_items(logs: Mapping[str, pd.DataFrame]) -> None:
         wrong = with_texts[with_texts["text"] != with_texts["text_other"]]
         if len(wrong):
             raise AnalysisError(
-                f"{len(wrong)} items of {first_name} and {name} have one name and other "
+                f"{len(wrong)} items of {first_name} and {name} have the same name but other "
                 "contents, the "
                 f"first {wrong['item_id'].iloc[0]}",
                 expected="logs of the same version of the benchmark",

@@ -31,7 +31,7 @@ _SHARE = click.FloatRange(0, 1)
     default=40_000,
     show_default=True,
     type=click.IntRange(min=1),
-    help="How many.",
+    help="How many sentences to write.",
 )
 @click.option("--seed", default=1, show_default=True, help="The seed of the generated text.")
 @click.option(
@@ -42,7 +42,7 @@ _SHARE = click.FloatRange(0, 1)
 @click.option(
     "--relative-clauses",
     type=_SHARE,
-    help="Share of those in which the noun is in a relative clause.",
+    help="Share of these nouns that are in a relative clause.",
 )
 @click.option(
     "--attractors", type=_SHARE, help="Share of these nouns that differ in number from the subject."
@@ -58,14 +58,14 @@ _SHARE = click.FloatRange(0, 1)
 @click.option(
     "--prompts",
     is_flag=True,
-    help="Write prompts of `parallax take` with right answers instead, and sentences among them.",
+    help="Write prompts of `parallax take` with their right answers, among sentences.",
 )
 @click.option(
     "--lists-seed",
     default=1,
     show_default=True,
     type=click.IntRange(0),
-    help="Of --prompts: the seed of the lists whose items are left out.",
+    help="With --prompts: the seed of the lists whose items are left out.",
 )
 @click.option("--tagged", is_flag=True, help="Write a folder of texts with supertags instead.")
 @click.option(

@@ -245,7 +245,7 @@ def _refuse_other_tasks(parts: Sequence[Part]) -> None:
             raise AnalysisError(
                 f'the study "{study.name}" asks for something else than "{first_study.name}"',
                 where=str(part.run.folder),
-                expected="parts of the same response, parameters of it, and factors between people",
+                expected="parts with the same response, parameters and factors between people",
                 remedy="Compare this part by itself, with its --run alone",
             )
 
@@ -264,7 +264,7 @@ def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
                     f"the participant of the code {person} is of other levels of the factors "
                     f"between participants than in an earlier part",
                     where=str(part.run.folder),
-                    expected="the same levels of a person in every part",
+                    expected="the same levels for each person in every part",
                     remedy="Compare this part by itself, with its --run alone",
                 )
 
@@ -278,7 +278,7 @@ def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None
                 f"the participant of the code {late.iloc[0]} has no list in their first part, "
                 "but one in this",
                 where=str(part.run.folder),
-                expected="in the table of codes nobody but who was given a list",
+                expected="a table of codes that holds only people who were given a list",
                 remedy="Write the table again: parallax recruitment parts RUN1 RUN2",
             )
 

@@ -139,7 +139,7 @@ def _refuse_differing_models(score_files: Sequence[tuple[Path, ScoreFacts]]) -> 
                     f'two score files of a model "{facts.model}" differ in {name}: '
                     f"{getattr(first_facts, name)!r} and {getattr(facts, name)!r}",
                     where=f"{first_path}, {path}",
-                    expected="one model for all parts, which read them in one way",
+                    expected="one model for all parts, with the same settings",
                     remedy="Score all parts again with the same settings, or give the models "
                     "different names",
                 )
@@ -149,6 +149,6 @@ def _scored_twice_error(part: ExportedRun, model: str, first: Path, second: Path
     return AnalysisError(
         f'two score files of a model "{model}" are of the materials of the run {part.facts.run}',
         where=f"{first}, {second}",
-        expected="of each model one file for a part",
+        expected="one file for each model and part",
         remedy="Leave out all but one of the files, or give the models different names",
     )

@@ -33,7 +33,7 @@ _USUAL = Bounds()
 def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for the distractors' bounds to a command."""
     for option in (
-        click.option("--second", help="A model that proposes nothing and has to agree."),
+        click.option("--second", help="A second model, which only checks the distractors."),
         click.option(
             "--frequencies",
             type=_PATH,
@@ -41,13 +41,13 @@ def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="The words to draw from: word, and count, zipf or log_frequency.",
         ),
         click.option("--threshold", "threshold_bits", default=_USUAL.threshold_bits,
-                     show_default=True, help="The least surprisal, in bits."),
+                     show_default=True, help="The least surprisal of a distractor, in bits."),
         click.option("--margin", "margin_bits", default=_USUAL.margin_bits, show_default=True,
-                     help="By how many bits it exceeds that of the right word."),
+                     help="By how many bits it must exceed the right word's surprisal."),
         click.option("--length", default=_USUAL.length, show_default=True,
-                     help="By how many letters it may differ from the right word."),
+                     help="By how many letters a distractor may differ from the right word."),
         click.option("--frequency", default=_USUAL.frequency, show_default=True,
-                     help="By how much its log-frequency may differ."),
+                     help="By how much a distractor's log-frequency may differ."),
         click.option("--column", "named", multiple=True, metavar="OURS=HEADER",
                      help="Our column's header in TABLE, such as sentence=Stimulus."),
         click.option("--device", type=click.Choice(get_args(Device)), default="auto",
@@ -62,7 +62,7 @@ def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("model")
 @click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
 @click.option("--candidates", default=_USUAL.candidates, show_default=True,
-              type=click.IntRange(1), help="How many words are tried for each.")  # fmt: skip
+              type=click.IntRange(1), help="How many words are tried each time.")  # fmt: skip
 @click.option("--seed", default=_USUAL.seed, show_default=True)
 @_add_bounds_options
 def distractors(
@@ -113,7 +113,7 @@ def distractors(
 @click.command(name="audit")
 @click.argument("table", type=_PATH)
 @click.argument("model")
-@click.option("--out", type=_PATH, required=True, help="The table of what was found (.tsv).")
+@click.option("--out", type=_PATH, required=True, help="The table of results to write (.tsv).")
 @_add_bounds_options
 def audit_(
     table: Path,

@@ -391,7 +391,7 @@ def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
             f"{key} = {value}" for key, value in zip(keys, lacking, strict=True)
         )
         raise AnalysisError(
-            f"no mean is expected of {description}",
+            f"no expected mean is given for {description}",
             where=str(path),
             expected="a row for each condition",
         )

@@ -69,9 +69,17 @@ class Sizes(click.ParamType[tuple[int, ...]]):
                     "accuracy, .5 points of a rating, .1 in the share of yes]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
               help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
-@click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
 @click.option(
-    "--sd-items", default=0.5, show_default=True, help="In logits; of frames, if items have them."
+    "--sd-participants",
+    default=0.5,
+    show_default=True,
+    help="The standard deviation of participants, in logits.",
+)
+@click.option(
+    "--sd-items",
+    default=0.5,
+    show_default=True,
+    help="The standard deviation of items (or frames, if items have them), in logits.",
 )
 @click.option("--sd-effects", default=0.2, show_default=True,
               help=("For comparisons of conditions: how much participants, and frames, differ "
@@ -80,7 +88,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("A table with the expected mean (the accuracy, the share of yes) of each "
                     "condition."))  # fmt: skip
 @click.option("--scale",
-              help="Of several scales, plan this one only.  [default: each in turn]")  # fmt: skip
+              help="Plan only this one of several scales.  [default: each in turn]")  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
               help="Lapse rate: the share of trials answered at random.")  # fmt: skip
 @click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
@@ -98,7 +106,9 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("For reading times: five standard deviations of log times.  [default: those "
                     "of Witzel et al., 2012]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
-@click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
+@click.option(
+    "--fee-percent", default=0.0, show_default=True, help="The platform's fee, added to the reward."
+)
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
 def power(
     name_or_folder: str,

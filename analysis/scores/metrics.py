@@ -177,7 +177,7 @@ def _match_unigram_tokens(tokens: Tokens, unigram: Tokens | None, metric: str) -
 def _missing_unigram_error(metric: str) -> AnalysisError:
     return AnalysisError(
         f'the metric "{metric}" needs the log-probabilities of a unigram model',
-        expected="a score file of one",
+        expected="a unigram model's score file",
         remedy="Train it with `parallax lm train --type ngram --order 1`, score the same "
         "materials and name the file with --unigram",
     )

@@ -46,7 +46,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
         raise AnalysisError(
             "the take is not complete",
             where=str(folder),
-            remedy="Run the same `parallax take` again: it goes on where it was",
+            remedy="Run the same `parallax take` again: it continues where it stopped",
         )
     return manifest
 

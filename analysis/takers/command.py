@@ -52,24 +52,29 @@ _OPTIONS = (
     click.option(
         "--price-in", type=float, help="Of a server: the price of a million prompt tokens."
     ),
-    click.option("--price-out", type=float, help="Of a server: that of a million answer tokens."),
+    click.option(
+        "--price-out", type=float, help="Of a server: the price of a million answer tokens."
+    ),
     click.option("--cap", type=float, help="Of a server: what all calls together may cost."),
     click.option(
         "--samples",
         default=_TERMS.samples,
         show_default=True,
         type=click.IntRange(1),
-        help="Of a server that tells no probabilities: answers to each prompt.",
+        help="Of a server that gives no probabilities: how many answers to sample for each prompt.",
     ),
     click.option(
-        "--temperature", default=_TERMS.temperature, show_default=True, help="Of samples."
+        "--temperature",
+        default=_TERMS.temperature,
+        show_default=True,
+        help="The temperature of sampled answers.",
     ),
     click.option(
         "--max-tokens",
         default=_TERMS.max_tokens,
         show_default=True,
         type=click.IntRange(1),
-        help="The longest sample.",
+        help="How many tokens a sampled answer may have.",
     ),
     click.option(
         "--reasoning-effort",
@@ -90,7 +95,7 @@ _OPTIONS = (
         default=_TERMS.concurrency,
         show_default=True,
         type=click.IntRange(1),
-        help="Calls of a server under way at once.",
+        help="How many calls to a server are under way at once.",
     ),
     click.option(
         "--key-variable", default="", help="The environment variable that holds the server's key."
@@ -129,7 +134,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     type=click.Choice([str(context) for context in Context]),
     default=(str(Context.ZERO_SHOT),),
     show_default=True,
-    help="What stands before each trial of a prompt; repeat it for more.",
+    help="What comes before each trial in a prompt; repeat it for more.",
 )
 @click.option(
     "--labels",

@@ -80,7 +80,7 @@ def find_source(study_or_export: str, seed: int | None) -> Source:
             f"the run's {str(facts.get('materials_hash'))[:12]}",
             where=str(export / "study"),
             expected="the study as it was exported",
-            remedy="Export the run again, or name the study itself to take its sessions of today",
+            remedy="Export the run again, or name the study itself to take its present sessions",
         )
     return Source(study, built, export)
 

@@ -81,8 +81,8 @@ def _check_options(question: Question, location: str) -> Iterator[ParallaxError]
         mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
     ):
         yield StudyError(
-            f'the question "{name}" offers "{mixed[0]}", and a semicolon stands between the '
-            "answers of who chooses several",
+            f'the question "{name}" offers "{mixed[0]}", but a semicolon divides '
+            "several answers of one participant",
             where=location,
             expected="options without a semicolon",
         )

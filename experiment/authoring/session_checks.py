@@ -296,7 +296,7 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
             + (f" (so are {number - 1} others)" if number > 1 else ""),
             where=examined.place_of(widest_item) or examined.at("response"),
             expected="shorter words, or participants at larger screens",
-            remedy="Say so in the invitation; viewport_width_px in the responses tells who had one",
+            remedy="Ask for a larger screen in the invitation; viewport_width_px shows who had one",
         )
 
 

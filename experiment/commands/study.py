@@ -51,7 +51,9 @@ _SHOWN_ITEMS = 2
     help="The items: a table of pairs, options or sentences (.csv, .tsv, .xlsx, .jsonl), BLiMP or "
     "MultiBLiMP, a SyntaxGym suite, a PCIbex table, or a .tab of Gulordava et al.",
 )
-@click.option("--language", default="en", show_default=True, help="Their language (BCP 47).")
+@click.option(
+    "--language", default="en", show_default=True, help="The language of the items (BCP 47)."
+)
 @click.option(
     "--title", default="", help="The title that participants see.  [default: what they are asked]"
 )

@@ -130,7 +130,10 @@ class TimingMismatch(IntegrityRule):
     reason: ClassVar[str] = "reaction times that contradict the answers' arrival"
     needs: ClassVar[Gives | None] = Gives.WHOLE_TIME
     max_share: float = Field(
-        default=0.25, ge=0, lt=1, description="the largest share of answers that do not fit"
+        default=0.25,
+        ge=0,
+        lt=1,
+        description="the largest share of answers that contradict their arrival",
     )
 
     def assess(self, certificate: Certificate) -> Assessment:
@@ -193,7 +196,7 @@ class AgentLikelihood(IntegrityRule):
     )
     automatic: bool = Field(
         default=False,
-        description="whether it excludes without a person's decision; the consent page says so",
+        description="whether the rule excludes without a person's decision; consent says so",
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:

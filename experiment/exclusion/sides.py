@@ -22,7 +22,7 @@ class SameSide(OfScale):
         default=None, ge=0.5, lt=1, description="the largest share of answers on one side"
     )
     max_run: PositiveInt | None = Field(
-        default=None, description="or the most answers in a row on one side"
+        default=None, description="the most answers in a row on one side"
     )
 
     @model_validator(mode="after")

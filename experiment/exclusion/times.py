@@ -51,7 +51,10 @@ class _Times(Selection):
 
     name: ClassVar[str]
     max_share: float | None = Field(
-        default=None, ge=0, lt=1, description="the largest share of such trials"
+        default=None,
+        ge=0,
+        lt=1,
+        description="the largest share of trials answered outside the limits",
     )
     # The names of the rule's two keys in study.toml, and the wording of the evidence.
     _bound_key: ClassVar[str]
@@ -103,7 +106,7 @@ class TooFast(_Times):
         default=None, description="a trial answered in less than this is too fast, in milliseconds"
     )
     min_median_ms: PositiveFloat | None = Field(
-        default=None, description="or the least median time, in milliseconds"
+        default=None, description="the least median time, in milliseconds"
     )
     _bound_key, _median_key, _sign = "below_ms", "min_median_ms", -1
     _beyond, _limit = "less than", "at least"
@@ -126,7 +129,7 @@ class TooSlow(_Times):
         default=None, description="a trial answered in more than this is too slow, in milliseconds"
     )
     max_median_ms: PositiveFloat | None = Field(
-        default=None, description="or the greatest median time, in milliseconds"
+        default=None, description="the greatest median time, in milliseconds"
     )
     _bound_key, _median_key, _sign = "above_ms", "max_median_ms", 1
     _beyond, _limit = "more than", "at most"

@@ -110,10 +110,12 @@ class LexiconTable(_Table):
 class TemplateTable(_Table):
     """``[[template]]``: a sentence with slots, and the contrast that makes its bad version."""
 
-    name: str = Field(pattern=_NAME, description="unique in the file")
-    construction: str = Field(pattern=_NAME, description="the construction in study.toml")
+    name: str = Field(pattern=_NAME, description="the template's name, unique in the file")
+    construction: str = Field(
+        pattern=_NAME, description="the name of the construction, as in study.toml"
+    )
     condition: str = Field(min_length=1, description="the condition's name, with {feature}s")
-    kind: Kind = Field(default=Kind.TARGET, description="what its items are for")
+    kind: Kind = Field(default=Kind.TARGET, description="what the template's items are for")
     features: dict[str, str | list[str]] = Field(
         description="feature -> its values; a single value is written as a string"
     )
@@ -132,8 +134,10 @@ class TemplateTable(_Table):
 class GrammarTables(_Table):
     """A whole grammar file."""
 
-    lexicon: dict[str, LexiconTable] = Field(default={}, description="the words")
-    template: list[TemplateTable] = Field(min_length=1, description="the sentences")
+    lexicon: dict[str, LexiconTable] = Field(default={}, description="the lexicons: lists of words")
+    template: list[TemplateTable] = Field(
+        min_length=1, description="the templates: patterns of sentences"
+    )
 
 
 def read_tables(path: Path) -> tuple[GrammarTables, Source]:

@@ -52,7 +52,9 @@ class Parameter(_Table):
     pattern: str = Field(
         default=r"[\w.-]{1,64}", description="a regular expression for the whole value"
     )
-    required: bool = Field(default=True, description="whether a link without it is refused")
+    required: bool = Field(
+        default=True, description="whether a link without this argument is refused"
+    )
     placeholder: str = Field(
         default="", description="the text in the link that the platform replaces by the value"
     )
@@ -78,10 +80,11 @@ class Signature(_Table):
     )
     secret: str = Field(default="", description="the name of the secret for HS256 or an HMAC")
     keys: str = Field(default="", description="the address of the platform's public keys (JWKS)")
-    issuer: str = Field(default="", description="who must have issued the token")
+    issuer: str = Field(default="", description="the issuer that the token must name")
     audience: str = Field(
         default="",
-        description="whom the token must be for, a template; {url}: the address without the token",
+        description="the audience that the token must name, a template; {url}: the address "
+        "without the token",
     )
     claims: dict[_Name, str] = Field(
         default={}, description="parameter = the claim that must have the same value, such as a.b"
@@ -102,7 +105,7 @@ class OwnSignature(_Table):
     algorithm: _Hash = Field(
         description="MD5, SHA1, SHA256: a hash of a text that holds the secret; or an HMAC"
     )
-    encoding: _Encoding = Field(default="hex", description="how it is written")
+    encoding: _Encoding = Field(default="hex", description="how the signature is written")
     secret: str = Field(default="", description="the name of the secret for an HMAC")
     signed: str = Field(
         description=(
@@ -115,7 +118,7 @@ class OwnSignature(_Table):
 class Report(_Table):
     """A call by which our server tells the platform how a visit ended."""
 
-    method: Literal["GET", "POST"] = Field(default="GET", description="how it is sent")
+    method: Literal["GET", "POST"] = Field(default="GET", description="how the report is sent")
     address: str = Field(description="the address to call, a template; it may hold secrets")
     fields: dict[str, str] = Field(
         default={}, description="what a POST sends; values are templates"
@@ -125,10 +128,11 @@ class Report(_Table):
         default={}, description="further headers, such as Authorization; values are templates"
     )
     done: str = Field(
-        description="a regular expression that the answer contains if the report succeeded"
+        description="a regular expression for the platform's answer if the report succeeded"
     )
     done_before: str = Field(
-        default="", description="the same, if an earlier call had already succeeded"
+        default="",
+        description="a regular expression for the answer if an earlier call had already succeeded",
     )
     repeatable: bool = Field(
         default=False, description="whether a call may be repeated when its answer was lost"
@@ -141,7 +145,7 @@ class WayBack(_Table):
     """How participants go back to the platform after one kind of ending."""
 
     text: str = Field(default="", description="what the page says, in the study's language")
-    address: str = Field(default="", description="where they are sent, as a template")
+    address: str = Field(default="", description="the address where participants go, a template")
     method: Literal["redirect", "form"] = Field(
         default="redirect", description="whether the browser opens the address or posts fields"
     )

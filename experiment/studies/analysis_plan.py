@@ -31,14 +31,15 @@ class Analysis(BaseModel):
     )
     coding: Literal["sum", "treatment", "helmert"] = Field(
         default="sum",
-        description="sum: a main effect is averaged over the other factors; treatment: it is "
-        "that at their first levels; helmert: each level is told less the mean of those before it",
+        description="sum: a main effect is averaged over the other factors; treatment: it is the "
+        "effect at their first levels; helmert: each level minus the mean of the levels before it",
     )
     simple_effects: bool = Field(
-        default=True, description="whether one factor's effect is told at each level of the other"
+        default=True,
+        description="whether one factor's effect is also reported at each level of the other",
     )
     interactions: bool = Field(
-        default=True, description="whether differences of differences are told"
+        default=True, description="whether interactions (differences of differences) are reported"
     )
     covariates: Texts = Field(
         default=(),
@@ -48,15 +49,15 @@ class Analysis(BaseModel):
     least_rt_ms: float = Field(
         default=100,
         ge=0,
-        description="times of words or regions below this are left out, ms; of what is read step "
-        "by step",
+        description="in reading step by step, times of words or regions below this are left out, "
+        "ms",
     )
-    most_rt_ms: float = Field(default=5000, gt=0, description="and those above this")
+    most_rt_ms: float = Field(default=5000, gt=0, description="times above this are left out, ms")
     most_sds: float | None = Field(
         default=None,
         gt=0,
-        description="and those further than this many standard deviations from the mean of the "
-        "participant's logarithms of times",
+        description="times are left out whose logarithm lies further than this many standard "
+        "deviations from the participant's mean log time",
     )
     residual_on_length: bool = Field(
         default=False,
@@ -100,7 +101,7 @@ class Comparison(BaseModel):
     )
     covariates: Texts = Field(
         default=(),
-        description="held constant: columns of the items, covariates of [analysis], or "
+        description="what is held constant: columns of the items, covariates of [analysis], or "
         "trial_order (the number of the trial)",
     )
     predicted: Literal["", "positive", "negative"] = Field(

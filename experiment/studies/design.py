@@ -15,17 +15,18 @@ class Order(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     in_a_row: dict[str, PositiveInt] = Field(
-        default={}, description="column = how many trials in a row may share it"
+        default={}, description="column = how many trials in a row may share its value"
     )
     distance: dict[str, _AtLeastTwo] = Field(
-        default={}, description="column = how far apart trials that share it stand at least"
+        default={}, description="column = the least distance between trials that share its value"
     )
     targets_apart: bool = Field(default=False, description="whether no two targets are neighbours")
     first_fillers: NonNegativeInt = Field(
         default=0, description="how many of the first trials are fillers"
     )
     blocks: Literal["fixed", "counterbalanced"] = Field(
-        default="fixed", description="whether blocks come as listed, or take turns at each place"
+        default="fixed",
+        description="whether blocks come as listed, or take turns at each position in the session",
     )
     breaks: bool = Field(
         default=False, description="whether a page for a break comes between two blocks"
@@ -53,20 +54,26 @@ class _Table(BaseModel):
 class Source(_Table):
     """Templates that give lists their items, however they are dealt."""
 
-    templates: list[str] = Field(min_length=1, description="the templates that give its items")
-    block: str = Field(default="", description="the block of the session that its items belong to")
+    templates: list[str] = Field(
+        min_length=1, description="the templates that give the source's items"
+    )
+    block: str = Field(
+        default="", description="the block of the session that the source's items belong to"
+    )
     when: When = Field(default={}, description=_WHEN)
 
 
 class Square(Source):
     """One Latin square: frames by conditions, from one template or several pooled."""
 
-    templates: list[str] = Field(min_length=1, description="the templates that give its frames")
+    templates: list[str] = Field(
+        min_length=1, description="the templates that give the square's frames"
+    )
     frames: PositiveInt | None = Field(
         default=None, description="frames in all, shared equally; the number of lists by default"
     )
     catch_trials: int = Field(
-        default=0, ge=0, description="how many of its items in each list are catch trials"
+        default=0, ge=0, description="how many of the square's items in each list are catch trials"
     )
 
 
@@ -77,7 +84,7 @@ class Shared(Source):
         default=None, description="how many of the items, drawn by the seed; all by default"
     )
     conditions: dict[str, PositiveInt] = Field(
-        default={}, description="condition = how many of its items, drawn by the seed"
+        default={}, description="condition = how many of the condition's items, drawn by the seed"
     )
 
     @model_validator(mode="after")
@@ -92,29 +99,34 @@ class Shared(Source):
 class Given(Source):
     """Items of which a column of their own says in which list they stand."""
 
-    column: str = Field(default="list", description="the items' column that names the list")
+    column: str = Field(default="list", description="the column of the items that names the list")
 
 
 class Quota(_Table):
     """Lists that differ from the others in their places or their trials."""
 
     lists: list[NonNegativeInt] = Field(default=[], description="the lists' numbers, from 0")
-    when: When = Field(default={}, description="or factor = level: the lists of that level")
+    when: When = Field(
+        default={}, description="factor = level: the lists of that level, in place of numbers"
+    )
     participants_per_list: PositiveInt | None = Field(
-        default=None, description="how many places each of them has"
+        default=None, description="how many places each of these lists has"
     )
     trials_per_list: PositiveInt | None = Field(
-        default=None, description="how many trials the audit expects each of them to have"
+        default=None, description="how many trials the audit expects in each of these lists"
     )
 
 
 class Wording(_Table):
     """What participants of a level read in place of what the others do."""
 
-    when: When = Field(min_length=1, description="factor = level: who reads it")
-    title: str = Field(default="", description="what stands above each trial, if not the title")
+    when: When = Field(min_length=1, description="factor = level: the participants who read this")
+    title: str = Field(
+        default="", description="the title above each trial, in place of the study's"
+    )
     pages: dict[str, str] = Field(
-        default={}, description="page = the text shown in its place, such as instructions_fast"
+        default={},
+        description="page = the text shown in place of the page, such as instructions_fast",
     )
 
     @model_validator(mode="after")
@@ -142,7 +154,7 @@ class Design(_Table):
     )
     participants_per_list: PositiveInt = Field(description="how many places each list has")
     trials_per_list: PositiveInt = Field(
-        le=_MOST_LISTS, description="what the audit expects a list to have"
+        le=_MOST_LISTS, description="how many trials the audit expects in a list"
     )
     lease_minutes: PositiveInt = Field(
         default=60, description="how long a place is held after the last sign of life"
@@ -158,13 +170,14 @@ class Design(_Table):
     shared: list[Shared] = Field(default=[], description="the items that every list shows")
     given: list[Given] = Field(default=[], description="the items that name their list")
     wording: list[Wording] = Field(
-        default=[], description="what participants of a level read in place of the others' texts"
+        default=[],
+        description="what participants of one level read in place of what the others read",
     )
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
     separate: str | list[str] = Field(
         default="construction", description="the columns that neighbouring trials must not share"
     )
-    order: Order = Field(default=Order(), description="what else the order of trials must keep")
+    order: Order = Field(default=Order(), description="further rules for the order of trials")
 
     @model_validator(mode="after")
     def _shows_something(self) -> Self:

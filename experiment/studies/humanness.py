@@ -26,13 +26,15 @@ class _Table(BaseModel):
 
 
 class Humanness(_Table):
-    """The block of such trials."""
+    """The block of trials that people and programs are known to answer differently."""
 
-    constructions: list[str] = Field(min_length=1, description="the constructions of its items")
+    constructions: list[str] = Field(
+        min_length=1, description="the constructions of the block's items"
+    )
     rates: str = Field(
         default="",
-        description="the file in the study folder that has the published rates; without it nothing "
-        "but scores",
+        description="the file in the study folder that has the published rates; without it, the "
+        "block gives scores alone",
     )
 
 
@@ -41,8 +43,8 @@ Count = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]
 
 
 class _Rate(_Table):
-    people: Count = Field(description="how many people of how many")
-    programs: Count = Field(description="how many programs of how many")
+    people: Count = Field(description="[how many people did so, of how many]")
+    programs: Count = Field(description="[how many programs did so, of how many]")
 
     @model_validator(mode="after")
     def _a_part_of_all(self) -> Self:
@@ -58,25 +60,29 @@ class ItemRate(_Rate):
 
 
 class FailureRate(_Rate):
-    """How many failed so many items of the file, or more."""
+    """How many failed at least a given number of the file's items."""
 
-    at_least: int = Field(ge=1, description="so many items that were not answered as expected")
+    at_least: int = Field(
+        ge=1, description="the least number of items that were not answered as expected"
+    )
 
 
 class Rates(_Table):
     """A file of published rates.
 
     Attributes:
-        source: Where they were published, in full.
+        source: Where the rates were published, in full.
         note: What a reader must know, such as how the study's items differ from the published.
-        items: Of each item, how many answered as expected.
-        failures: How many failed so many of these items or more, where that was published.
+        items: How many answered as expected, for each item.
+        failures: How many failed at least a given number of these items, where that was published.
     """
 
     source: str = Field(min_length=10, description="where the rates were published")
-    note: str = Field(default="", description="what a reader must know of them")
+    note: str = Field(default="", description="what a reader must know about the rates")
     items: list[ItemRate] = Field(min_length=1, description="the rates of each item")
-    failures: list[FailureRate] = Field(default=[], description="of so many failures or more")
+    failures: list[FailureRate] = Field(
+        default=[], description="the rates of failing at least a number of items"
+    )
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -86,7 +92,7 @@ class Rates(_Table):
         ):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
-                raise ValueError(f'{kind} = "{twice}" stands there twice')
+                raise ValueError(f'{kind} = "{twice}" occurs twice')
         return self
 
 

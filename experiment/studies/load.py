@@ -105,7 +105,7 @@ def _parse_study(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -
         raise _syntax_error(path, text, error) from error
     except (ValueError, RecursionError) as error:
         raise StudyError(
-            "a number has too many digits, or brackets stand too deep in one another",
+            "a number has too many digits, or brackets are nested too deeply",
             where=str(path),
             expected="numbers and lists as docs/studies.md shows them",
         ) from error

@@ -17,7 +17,7 @@ class ParticipationTerms(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     devices: list[DeviceKind] = Field(
-        default=[], description="the kinds of device it can be taken on; any when empty"
+        default=[], description="the kinds of device that the study can be taken on; any when empty"
     )
     assent: bool = Field(
         default=False,

@@ -66,7 +66,7 @@ class Publication(_PublicationTable):
         description="the licence of the data: an SPDX identifier, such as CC-BY-4.0",
     )
     contributors: Annotated[tuple[Contributor, ...], AS_TUPLE] = Field(
-        default=(), description="who made the study and its data, in their order"
+        default=(), description="who made the study and its data, in the order of authors"
     )
     funding: str = Field(default="", description="who paid for the study, with the grant's number")
     data_availability: str = Field(
@@ -90,8 +90,10 @@ class Publication(_PublicationTable):
     )
     paper_title: str = Field(default="", description="the paper's title")
     paper_url: str = Field(default="", description="the paper's address")
-    paper_year: int | None = Field(default=None, description="the year it was published")
-    paper_venue: str = Field(default="", description="the journal or the conference")
+    paper_year: int | None = Field(
+        default=None, description="the year in which the paper was published"
+    )
+    paper_venue: str = Field(default="", description="the paper's journal or conference")
 
 
 class Baseline(_PublicationTable):
@@ -113,7 +115,9 @@ class Baseline(_PublicationTable):
     iterative_design: YesNo | None = Field(
         default=None, description="whether the setup was piloted or validated by experts"
     )
-    iterative_design_details: str = Field(default="", description="how")
+    iterative_design_details: str = Field(
+        default="", description="how the setup was piloted or validated"
+    )
     effort_controlled: YesNo | None = Field(
         default=None, description="whether people's and models' effort was controlled"
     )
@@ -121,20 +125,22 @@ class Baseline(_PublicationTable):
         default=None, description="whether a power analysis set the number of participants"
     )
     minimum_effect: str = Field(
-        default="", description="the smallest effect that it detects, and with what power"
+        default="",
+        description="the smallest effect that the power analysis can detect, and with what power",
     )
     population: YesNo | None = Field(
         default=None, description="whether a population of interest is named"
     )
     population_criteria: Texts = Field(
-        default=(), description="by what it is delimited, such as language or age"
+        default=(), description="what delimits the population, such as language or age"
     )
     sampling_of_people: str = Field(
         default="",
         description="crowdsource, convenience sample, simple or stratified random sample, or other",
     )
     recruitment_criteria: str = Field(
-        default="", description="by what people were chosen before the study, beside its settings"
+        default="",
+        description="criteria by which people were chosen before the study, besides its settings",
     )
     author_participants: YesNo | None = Field(
         default=None, description="whether authors took part themselves"
@@ -151,7 +157,7 @@ class Baseline(_PublicationTable):
         default=None, description="whether people and models had the same interface"
     )
     interface_adjusted: YesNo | None = Field(
-        default=None, description="whether the difference was adjusted for"
+        default=None, description="whether a difference of interfaces was adjusted for"
     )
     instructions_adjusted: YesNo | None = Field(
         default=None, description="whether a difference of instructions was adjusted for"
@@ -160,7 +166,7 @@ class Baseline(_PublicationTable):
         default=None, description="whether people and models had the same tools"
     )
     tools_enforced: YesNo | None = Field(
-        default=None, description="whether it was enforced that people used no others"
+        default=None, description="whether it was enforced that people used no other tools"
     )
     ai_tools: str = Field(default="", description="the AI tools that people had, with versions")
     no_data_because: str = Field(

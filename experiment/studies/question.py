@@ -52,23 +52,25 @@ class Question(BaseModel):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the field's name in exports")
     label: str = Field(min_length=1, description="the question as participants read it")
-    type: Kind = Field(default="text", description="the field")
+    type: Kind = Field(default="text", description="the kind of field")
     options: list[str] = Field(default=[], description="the answers offered by a choice")
-    required: bool = Field(default=False, description="whether it must be answered")
+    required: bool = Field(default=False, description="whether the question must be answered")
     fewest: PositiveInt | None = Field(
-        default=None, description="of several choices, how many at least, where any is chosen"
+        default=None, description="if several choices may be given: the fewest, where any is given"
     )
     most: PositiveInt | None = Field(
-        default=None, description="of several choices, how many at most"
+        default=None, description="if several choices may be given: the most"
     )
     points: int | None = Field(
         default=None, ge=2, le=MOST_POINTS, description="the scale's points, from 1"
     )
     lowest: str = Field(default="", description="the label of a scale's or slider's low end")
-    highest: str = Field(default="", description="the label of its high end")
+    highest: str = Field(default="", description="the label of a scale's or slider's high end")
     from_number: float | None = Field(default=None, description="a slider's lowest number, or 0")
-    to_number: float | None = Field(default=None, description="its highest number, or 100")
-    step: float | None = Field(default=None, gt=0, description="the numbers' distance, or 1")
+    to_number: float | None = Field(default=None, description="a slider's highest number, or 100")
+    step: float | None = Field(
+        default=None, gt=0, description="the step between a slider's numbers, or 1"
+    )
 
     @model_validator(mode="after")
     def _keys_of_its_type(self) -> Self:
@@ -135,8 +137,8 @@ class FinalQuestion(Question):
     )
     only_if: Annotated[dict[str, list[str]], BeforeValidator(_normalise_condition)] = Field(
         default={},
-        description="earlier question = answer, or a list of answers: only who gave one of them "
-        "is asked",
+        description="earlier question = answer, or a list of answers: only people who gave one "
+        "are asked",
     )
 
     @property
@@ -160,8 +162,12 @@ class ScreeningQuestion(Question):
     accept: list[str] = Field(
         default=[], description="the answers of the people whom the study is for"
     )
-    at_least: float | None = Field(default=None, description="or the lowest number")
-    at_most: float | None = Field(default=None, description="and the highest")
+    at_least: float | None = Field(
+        default=None, description="the lowest number that lets somebody take part"
+    )
+    at_most: float | None = Field(
+        default=None, description="the highest number that lets somebody take part"
+    )
 
     @model_validator(mode="after")
     def _decides_something(self) -> Self:

@@ -23,7 +23,9 @@ class Recruitment(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     title: str = Field(
-        default="", max_length=128, description="in the platform's list; else the study's title"
+        default="",
+        max_length=128,
+        description="the title in the platform's list; else the study's title",
     )
     description: str = Field(
         min_length=1, max_length=2000, description="what there is to do, in a sentence or two"
@@ -33,42 +35,43 @@ class Recruitment(BaseModel):
         description='what everyone who finishes gets, such as "1.50", in the currency of [payment]'
     )
     screen_out_reward: Amount | None = Field(
-        default=None, description="what who is screened out gets, where the platform can pay it"
+        default=None,
+        description="what somebody who is screened out gets, where the platform can pay it",
     )
     screen_out_places: int = Field(
-        default=0, ge=0, description="how many who are screened out may get that"
+        default=0, ge=0, description="how many people who are screened out may get that"
     )
     withdrawn_percent: int | None = Field(
         default=None,
         ge=8,
         le=99,
-        description="what share of the reward who withdraws gets at once, where the platform can,"
-        " after at least that share of median_minutes",
+        description="the share of the reward that somebody who withdraws gets at once, where the "
+        "platform can pay it, after at least that share of median_minutes",
     )
-    median_minutes: float = Field(gt=0, description="how long it takes at the median")
+    median_minutes: float = Field(gt=0, description="the median time that the study takes")
     duration_minutes: PositiveInt = Field(
-        default=60, description="how long a worker has, from accepting to handing in"
+        default=60, description="how much time a worker has, from accepting to submitting"
     )
     lifetime_hours: int = Field(
-        default=72, ge=1, le=8760, description="for how long workers can find it"
+        default=72, ge=1, le=8760, description="how long workers can find the offer"
     )
     auto_approve_days: int = Field(
-        default=3, ge=1, le=30, description="after how long the platform pays by itself"
+        default=3, ge=1, le=30, description="the time after which the platform pays by itself"
     )
     frame_height_px: int = Field(
         default=0, ge=0, description="the frame's height; 0 for the worker's whole window"
     )
     devices: list[Literal["desktop", "tablet", "mobile"]] = Field(
-        default=[], description="kinds of device it can be taken with; any when empty"
+        default=[], description="kinds of device that the study can be taken on; any when empty"
     )
     filters: list[dict[str, Any]] = Field(
-        default=[], description="who may take part, as the platform's own filters say it"
+        default=[], description="who may take part, in the terms of the platform's own filters"
     )
     filter_set: str = Field(
         default="", description="the id of a filter set on the platform, in place of filters"
     )
     filter_set_version: PositiveInt | None = Field(
-        default=None, description="which version of the filter set; the latest if left out"
+        default=None, description="the version of the filter set; the latest if left out"
     )
     peripherals: list[Literal["audio", "camera", "download", "microphone"]] = Field(
         default=[], description="what else participants need"
@@ -80,40 +83,46 @@ class Recruitment(BaseModel):
         description="how much the platform prefers people who seldom take part; 0 for speed",
     )
     most_at_once: PositiveInt | None = Field(
-        default=None, description="how many may work at the same time; any number if left out"
+        default=None,
+        description="how many people may work at the same time; any number if left out",
     )
     list_quotas: bool = Field(
         default=False,
         description="whether each list gets an address and a number of places of its own there",
     )
     label: str = Field(
-        default="", max_length=64, description="what kind of work it is, by the platform's word"
+        default="", max_length=64, description="the kind of work, in the platform's own word"
     )
     group: str = Field(
         default="",
         pattern=r"^([0-9a-f]{24})?$",
-        description="the id of a participant group that whoever finishes is put into",
+        description="the id of a participant group that everybody who finishes is put into",
     )
     content_warning: Literal["", "sensitive", "explicit"] = Field(
         default="", description="what the platform warns participants of"
     )
     content_warning_details: str = Field(
-        default="", max_length=1000, description="in what way the study is so"
+        default="", max_length=1000, description="why the platform must warn participants"
     )
     after: list[str] = Field(
         default=[],
-        description="earlier studies, the names of which whoever takes part must have finished",
+        description="names of earlier studies that participants must have finished",
     )
     countries: list[_Country] = Field(
         default=[], max_length=30, description="where workers live, as ISO 3166 codes"
     )
     min_approval_percent: int | None = Field(
-        default=None, ge=0, le=100, description="approved share of their earlier work, at least"
+        default=None,
+        ge=0,
+        le=100,
+        description="the least share of a worker's earlier work that was approved",
     )
     min_approved: int | None = Field(
-        default=None, ge=0, description="approved earlier tasks, at least"
+        default=None, ge=0, description="the fewest earlier tasks of a worker that were approved"
     )
-    masters: bool = Field(default=False, description="whether only Masters may; costs 5 % more")
+    masters: bool = Field(
+        default=False, description="whether only Masters may take part; costs 5 % more"
+    )
     require: list[_Qualification] = Field(
         default=[], description="ids of qualifications that workers must have"
     )
@@ -121,7 +130,8 @@ class Recruitment(BaseModel):
         default=[], description="ids of qualifications that workers must not have"
     )
     exclude_earlier_runs: bool = Field(
-        default=False, description="whether who took part in an earlier run of the study may not"
+        default=False,
+        description="whether people who took part in an earlier run of the study may not take part",
     )
 
     @model_validator(mode="after")

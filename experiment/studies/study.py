@@ -47,11 +47,13 @@ class About(_Table):
     """Who and what the study is."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the folder's name")
-    title: str = Field(min_length=1, description="as participants and tables show it")
-    version: str = Field(min_length=1, description="changes whenever the materials change")
+    title: str = Field(min_length=1, description="the title that participants and tables show")
+    version: str = Field(
+        min_length=1, description="the study's version, which changes whenever the materials change"
+    )
     language: str = Field(
         pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$",
-        description="BCP 47 tag of the materials, such as en or pt-BR",
+        description="the language of the materials, a BCP 47 tag such as en or pt-BR",
     )
     citation: str = Field(default="", description="how to cite the study")
     contact: str = Field(
@@ -72,7 +74,9 @@ class Materials(_Table):
     """Where the items come from and how they are rendered."""
 
     grammar: str = Field(default="", description="the grammar's file in the study folder")
-    items: str = Field(default="", description="or a file of ready items there")
+    items: str = Field(
+        default="", description="a file of ready items in the study folder, in place of a grammar"
+    )
     shown_to_people: str = Field(
         default_factory=lambda given: "as_written" if given.get("items") else "sentence_case",
         description="the rendering on participants' screens",
@@ -98,9 +102,9 @@ class Materials(_Table):
 class Construction(_Table):
     """A row of the results table."""
 
-    name: str = Field(description="as the grammar's templates name it")
-    title: str = Field(description="as the tables print it")
-    group: str = Field(default="", description="the heading the row stands under")
+    name: str = Field(description="the construction's name in the grammar's templates")
+    title: str = Field(description="the construction's name in printed tables")
+    group: str = Field(default="", description="the heading above the construction's row")
     published_sentences: PositiveInt | None = Field(
         default=None, description="the number of sentences printed in the paper"
     )
@@ -115,7 +119,7 @@ class Trials(_Table):
         description="the keys that choose the first option, the second, and so on",
     )
     lockout_ms: int = Field(
-        default=150, ge=0, le=5000, description="how long no press counts after the painting, ms"
+        default=150, ge=0, le=5000, description="how long after the painting no press counts, ms"
     )
     gap_ms: int = Field(
         default=0, ge=0, le=10_000, description="how long nothing is shown before each trial, ms"
@@ -130,10 +134,10 @@ class Trials(_Table):
     font: str = Field(
         default="system",
         pattern=r"^(system|noto|[\w./-]+\.woff2)$",
-        description="the reader's own (system), noto, or a .woff2 file in the study folder",
+        description="the font: the reader's own (system), noto, or a .woff2 file in the study",
     )
     parameters: dict[str, object] = Field(
-        default={}, description="those of the type of response, which checks them itself"
+        default={}, description="the parameters of the type of response, which checks them itself"
     )
 
     @field_validator("keys")
@@ -165,7 +169,8 @@ class Payment(_Table):
         default="0", description='one bonus, such as "0.50"; given exactly where there is a rule'
     )
     currency: Annotated[str, AfterValidator(checked_currency)] = Field(
-        default=DEFAULT_CURRENCY, description="of every amount of the study, a code of ISO 4217"
+        default=DEFAULT_CURRENCY,
+        description="the currency of every amount of the study, a code of ISO 4217",
     )
     bonus_reason: str = Field(
         default="Thank you for taking part.",
@@ -196,16 +201,18 @@ class Simulation(_Table):
 
     mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
     median_rt_ms: float | None = Field(
-        default=None, gt=0, description="a typical reaction time, ms; else the response's own"
+        default=None, gt=0, description="a typical reaction time, ms; else that of the response"
     )
 
 
 class Study(_Table):
     """A study folder, read and checked."""
 
-    folder: Path = Field(description="where it was read from")
+    folder: Path = Field(description="the folder that the study was read from")
     files: Mapping[str, bytes] | None = Field(
-        default=None, repr=False, description="what its files held when it was frozen, by name"
+        default=None,
+        repr=False,
+        description="the contents of the study's files when it was frozen, by name",
     )
     study: About
     materials: Materials
@@ -227,10 +234,10 @@ class Study(_Table):
     questionnaire: list[FinalQuestion] = Field(default=[])
     taking_part: ParticipationTerms = Field(default=ParticipationTerms())
     recruitment: Recruitment | None = Field(
-        default=None, description="on what terms it is offered on a paying platform"
+        default=None, description="the terms on which a paying platform offers the study"
     )
     panel: Panel | None = Field(
-        default=None, description="by which links people come from a panel and go back to it"
+        default=None, description="the links by which people come from a panel and go back to it"
     )
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())

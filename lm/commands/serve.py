@@ -17,14 +17,14 @@ from lm.registry import HF_PREFIX, load_scorer
     type=click.Choice([str(choice) for choice in Tier]),
     default=str(Tier.TEXT),
     show_default=True,
-    help="What it tells of probabilities.",
+    help="What the server reports of probabilities.",
 )
 @click.option(
     "--fault",
     "faults",
     multiple=True,
     type=click.Choice([str(choice) for choice in Fault]),
-    help="What it does wrong; repeat it for more.",
+    help="A fault that the server makes; repeat it for more.",
 )
 def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
     """Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.

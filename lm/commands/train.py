@@ -102,7 +102,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("preset", required=False)
-@click.option("--type", "type_", type=click.Choice(list(TRAINERS)), help="Which kind of model.")
+@click.option("--type", "type_", type=click.Choice(list(TRAINERS)), help="The type of model.")
 @click.option(
     "--data",
     "--text",
@@ -144,8 +144,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--hidden", type=click.IntRange(1), help="Units per layer.")
 @click.option("--embedding", type=click.IntRange(1), help="Dimensions of a word's embedding.")
 @click.option("--layers", type=click.IntRange(1), help="Recurrent layers.")
-@click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), help="Share dropped.")
-@click.option("--softmax", type=click.Choice(["full", "tied", "adaptive"]), help="Output layer.")
+@click.option(
+    "--dropout",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="The share of units that dropout sets to 0.",
+)
+@click.option(
+    "--softmax", type=click.Choice(["full", "tied", "adaptive"]), help="The type of output layer."
+)
 @click.option("--window", type=click.IntRange(2), help="windowed: how many words the model sees.")
 @click.option(
     "--batch", type=click.IntRange(1), help="Batch size: streams of text read in parallel."
@@ -153,14 +159,18 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--steps", type=click.IntRange(1), help="Length of truncated backpropagation, in words."
 )
-@click.option("--optimizer", type=click.Choice(["sgd", "adam"]), help="What takes the steps.")
+@click.option("--optimizer", type=click.Choice(["sgd", "adam"]), help="The optimizer.")
 @click.option("--lr", type=click.FloatRange(0, min_open=True), help="The initial learning rate.")
 @click.option(
     "--anneal",
     type=click.FloatRange(1),
     help="Divide the learning rate by this when validation does not improve.",
 )
-@click.option("--clip", type=click.FloatRange(0, min_open=True), help="Longest gradient.")
+@click.option(
+    "--clip",
+    type=click.FloatRange(0, min_open=True),
+    help="The norm to which longer gradients are shortened.",
+)
 @click.option("--epochs", type=click.IntRange(1), help="The most epochs to train for.")
 @click.option(
     "--patience", type=click.IntRange(0), help="Stop after this many epochs without improvement."
@@ -168,8 +178,14 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--seed", type=click.IntRange(0), help="The seed of weights, dropout and sentence order."
 )
-@click.option("--precision", type=click.Choice(["auto", "float32", "bf16"]), help="Of products.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="Where.")
+@click.option(
+    "--precision",
+    type=click.Choice(["auto", "float32", "bf16"]),
+    help="The precision of matrix products.",
+)
+@click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda", "mps"]), help="The device to train on."
+)
 @click.option(
     "--cache", type=_PATH, help="Where to keep prepared texts.  [default: next to the text]"
 )

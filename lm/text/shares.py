@@ -39,7 +39,7 @@ def replace_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
         if not able:
             raise LmError(
                 f'the text grammar "{grammar.name}" marks no choice with @{mark}, so its share '
-                f"cannot be set. Write @{mark} behind some of a rule's sequences, or leave "
+                f"cannot be set. Write @{mark} after some of a rule's sequences, or leave "
                 f"`--{mark.replace('_', '-')}` out."
             )
         rules |= {name: _reweight_rule(rule, mark, share) for name, rule in able.items()}

@@ -84,7 +84,7 @@ def test_a_backup_that_is_damaged_or_of_another_program_is_named(tmp_path):
     )
     copy = tmp_path / "none" / "copy"
     assert said(lambda: copy_record(tmp_path, copy)) == (
-        f"{copy}: it cannot be written (No such file or directory)."
+        f"{copy}: the copy cannot be written (No such file or directory)."
     )
     assert "the lock is not held" in said(FileLock(tmp_path / "lock").fileno)
 

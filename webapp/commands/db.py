@@ -238,8 +238,12 @@ _identity = click.option(
 @click.command("restore")
 @click.argument("file", type=_PATH)
 @click.option("--replace", is_flag=True, help="Overwrite the data that the database holds now.")
-@click.option("--record", type=_PATH, help="A newer copy of the record of erasures, to use too.")
-@click.option("--without-record", is_flag=True, help="Restore although no record is found.")
+@click.option(
+    "--record", type=_PATH, help="A newer copy of the record of erasures, to use in addition."
+)
+@click.option(
+    "--without-record", is_flag=True, help="Restore although no record of erasures is found."
+)
 @click.option(
     "--keys-lost",
     is_flag=True,

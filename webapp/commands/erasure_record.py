@@ -92,7 +92,9 @@ def copy_record(instance: Path, file: Path) -> None:
         path = get_record_path(instance)
         write_record(file, read_record(path), read_owner_lines(path))
     except OSError as error:
-        raise WebappError(f"it cannot be written ({why_unread(error)})", where=str(file)) from error
+        raise WebappError(
+            f"the copy cannot be written ({why_unread(error)})", where=str(file)
+        ) from error
 
 
 def newest_record(

@@ -42,7 +42,7 @@ _HEADER = (
     "others",
     metavar="RUN",
     multiple=True,
-    help="Also compare them with the sessions of this run; may be repeated.",
+    help="Also compare the sessions with those of this run; may be repeated.",
 )
 @add_instance_option
 def integrity(

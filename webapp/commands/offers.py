@@ -86,7 +86,7 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 @click.command("ask-return")
 @click.argument("run")
 @click.argument("assignment")
-@click.option("--reason", required=True, help="The message that they read.")
+@click.option("--reason", required=True, help="The message that the participant reads.")
 @with_live
 @add_instance_option
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
@@ -174,5 +174,5 @@ def _make_unable_error(published: PublishedRun, what: str) -> RunError:
     return RunError(
         f"the run's platform is not one that {what}",
         where=f"run {published.ref}",
-        expected="another one",
+        expected="a run on a platform that does",
     )

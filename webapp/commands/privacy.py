@@ -41,12 +41,12 @@ from webapp.users.audit_log import record_act
 @click.option(
     "--yes",
     is_flag=True,
-    help="Do not ask for confirmation, except if they are still owed money.",
+    help="Do not ask for confirmation, except if the person is still owed money.",
 )
 @click.option(
     "--although-unpaid",
     is_flag=True,
-    help="Do not ask about money that they are still owed.",
+    help="Do not ask about money that the person is still owed.",
 )
 @add_instance_option
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
@@ -131,7 +131,9 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     click.echo(f"Erased. In exports made earlier, delete the rows of participant {reference}.")
 
 
-_REASON = click.option("--reason", required=True, help="How they asked for it; it is kept.")
+_REASON = click.option(
+    "--reason", required=True, help="How the participant asked for it; this is kept."
+)
 
 
 @click.command("correct")

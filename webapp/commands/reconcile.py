@@ -141,7 +141,7 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
 @click.argument("participant", required=False)
 @click.option("--worker", help="The platform's id of a person who never became a participant.")
 @click.option("--amount", help="How much, such as 1.50, in the run's currency.")
-@click.option("--reason", help="The reason that they read.")
+@click.option("--reason", help="The reason that the participant reads.")
 @click.option("--amend", is_flag=True, help="Replace an earlier offer of another amount.")
 @click.option(
     "--withdraw", "only_withdraw", is_flag=True, help="Withdraw the offer instead of making one."

@@ -267,7 +267,9 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
     required=True,
     help="Which of the run's participants.",
 )
-@click.option("--text", required=True, help="What they read; @FILE reads it from a file.")
+@click.option(
+    "--text", required=True, help="What the participants read; @FILE reads it from a file."
+)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_live
 @add_instance_option

@@ -272,7 +272,9 @@ def export(run: str, out: Path | None, instance: Path) -> None:
 
 @click.command()
 @click.argument("run")
-@click.option("--reason", required=True, help="Why the results are looked at now; it is kept.")
+@click.option(
+    "--reason", required=True, help="Why the results are looked at now; the reason is kept."
+)
 @add_instance_option
 def unblind(run: str, reason: str, instance: Path) -> None:
     """Unblind RUN: its results can be seen and exported from now on.

@@ -81,7 +81,7 @@ REPORT = "report.html"
     type=click.IntRange(0, 99),
     default=20,
     show_default=True,
-    help="How many of a hundred you expect not to finish; it changes what is printed alone.",
+    help="How many of a hundred you expect not to finish; it only changes what is printed.",
 )
 @click.option("--no-counter", is_flag=True, help="Draw sessions by chance, not by a counter.")
 @click.option(

@@ -130,7 +130,7 @@ def remove_note_or_tag(
         table.id == number, *_match_subject(table, run, participant)
     )
     if session.scalar(row_exists) is None:
-        raise RequestError("It was removed already.", status=404, code="no_note")
+        raise RequestError("The note was removed already.", status=404, code="no_note")
     session.execute(delete(table).where(table.id == number))
     _record_act(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
 

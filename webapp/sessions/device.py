@@ -30,18 +30,28 @@ class GivenDevice(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     mark: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{0,32}$")] = Field(
-        default="", description="random, of this session in this browser"
+        default="", description="a random mark of this session in this browser"
     )
 
-    user_agent_family: _Family | Literal[""] = Field(default="", description="such as Firefox")
+    user_agent_family: _Family | Literal[""] = Field(
+        default="", description="the browser, such as Firefox"
+    )
     refresh_rate_hz: float | None = Field(
-        default=None, ge=1, le=1000, allow_inf_nan=False, description="estimated"
+        default=None,
+        ge=1,
+        le=1000,
+        allow_inf_nan=False,
+        description="the screen's estimated refresh rate",
     )
     time_zone_offset_min: int | None = Field(
-        default=None, ge=-14 * 60, le=14 * 60, description="local time ahead of UTC"
+        default=None, ge=-14 * 60, le=14 * 60, description="how far local time is ahead of UTC"
     )
-    language: _LanguageTag | Literal[""] = Field(default="", description="such as en-GB")
-    automated: bool | None = Field(default=None, description="does it say a program drives it")
+    language: _LanguageTag | Literal[""] = Field(
+        default="", description="the browser's language, such as en-GB"
+    )
+    automated: bool | None = Field(
+        default=None, description="whether it says that a program drives it"
+    )
 
 
 def read_device(body: bytes) -> GivenDevice:

@@ -78,27 +78,31 @@ class Measurements(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
-    rt_ms: _Duration = Field(default=None, description="painting to press")
-    release_ms: _Duration = Field(default=None, description="painting to the end of the press")
+    rt_ms: _Duration = Field(default=None, description="from painting to press")
+    release_ms: _Duration = Field(default=None, description="from painting to the end of the press")
     onset_source: Annotated[Literal["presentation", "frames"] | None, _Lenient] = Field(
-        default=None, description="what the painting's time is known from"
+        default=None, description="the source of the painting's time"
     )
-    onset_uncertainty_ms: _Duration = Field(default=None, description="how exactly it is known")
+    onset_uncertainty_ms: _Duration = Field(default=None, description="the painting's uncertainty")
     times_shown: _Count = Field(default=None, description="how often the trial was shown")
-    seen_before_ms: _LongDuration = Field(default=None, description="how long it was seen before")
-    waited_ms: _LongDuration = Field(default=None, description="choice to sending")
-    trusted: _Flag = Field(default=None, description="did the browser itself see the press")
+    seen_before_ms: _LongDuration = Field(
+        default=None, description="how long the trial was seen before"
+    )
+    waited_ms: _LongDuration = Field(default=None, description="from the choice to its sending")
+    trusted: _Flag = Field(default=None, description="whether the browser made the event")
     pointer_moves: _Count = Field(default=None, description="movements of the pointer")
     pointer_path_px: _Duration = Field(default=None, description="how far the pointer went")
-    pointer_stopped_ms: _Duration = Field(default=None, description="painting to its last movement")
+    pointer_stopped_ms: _Duration = Field(
+        default=None, description="from painting to the last move"
+    )
     viewport_width_px: _Pixels = Field(default=None, description="the page's width")
     viewport_height_px: _Pixels = Field(default=None, description="the page's height")
-    was_hidden: _Flag = Field(default=None, description="was the page hidden meanwhile")
-    lost_focus: _Flag = Field(default=None, description="did the page lose focus meanwhile")
-    hidden_ms: _LongDuration = Field(default=None, description="how long it was hidden")
-    frames_dropped: _Count = Field(default=None, description="frames that did not come")
+    was_hidden: _Flag = Field(default=None, description="whether the page was ever hidden")
+    lost_focus: _Flag = Field(default=None, description="whether the page ever lost focus")
+    hidden_ms: _LongDuration = Field(default=None, description="how long the page was hidden")
+    frames_dropped: _Count = Field(default=None, description="frames that were not painted")
     pixel_ratio: _Ratio = Field(default=None, description="the screen's pixels to a CSS pixel")
-    round_trip_ms: _Duration = Field(default=None, description="of the answer sent before")
+    round_trip_ms: _Duration = Field(default=None, description="round trip of the last answer")
     client_time: _Time = Field(default=None, description="the browser's clock")
     trace: Annotated[
         Annotated[str, Field(max_length=MOST_CHARACTERS, pattern=f"^(?:{MOMENT}(?:;{MOMENT})*)?$")]
@@ -112,7 +116,7 @@ class Measurements(BaseModel):
         Annotated[list[Literal["text", "scroll", "zoom", "font"]], Field(max_length=_MOST_BROKEN)]
         | None,
         _Lenient,
-    ] = Field(default=None, description="what was otherwise on the screen than it was sent")
+    ] = Field(default=None, description="what the screen showed otherwise than it was sent")
 
     def columns(self) -> dict[str, object]:
         """Return the response's columns for these measurements."""

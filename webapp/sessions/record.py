@@ -29,14 +29,21 @@ NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 class PostedAnswer(Measurements):
     """An answer as sent by the browser: the choice, with its measurements."""
 
-    uuid: UUID = Field(description="made by the browser, the same for every resend")
+    uuid: UUID = Field(
+        description="the answer's id, made by the browser, the same for every resend"
+    )
     position: int = Field(ge=1, le=100_000, description="the trial answered")
-    side: Side | None = Field(default=None, description="where the chosen option stood")
+    side: Side | None = Field(default=None, description="the side of the chosen option")
     rating: int | None = Field(
-        default=None, ge=1, le=999_999_999, description="or the point of the scale, of each a digit"
+        default=None,
+        ge=1,
+        le=999_999_999,
+        description="the point on the scale; with several scales, a digit each",
     )
     steps: SentSteps | None = Field(default=None, description="what was read step by step")
-    input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
+    input_method: Literal["key", "pointer", "touch"] = Field(
+        description="how the option was chosen"
+    )
 
     @model_validator(mode="after")
     def _require_one_answer(self) -> Self:

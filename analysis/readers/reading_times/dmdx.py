@@ -84,7 +84,7 @@ def _read_times(file: Path) -> Iterator[tuple[str, int, float]]:
         elif match := _TIMED.match(text):
             if not subject:
                 raise AnalysisError(
-                    "a time comes before anybody's name",
+                    "a time comes before the first line that names a participant",
                     where=f"{file}, line {line}",
                     expected='a line "Subject N, ..." before the times',
                 )

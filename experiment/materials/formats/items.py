@@ -305,7 +305,7 @@ def _find_fault(
             levels = _read_levels(row, factors)
             if levels in first:
                 return MaterialsError(
-                    f'the item "{name}" stands twice in {_list_levels([levels])} of {words}; '
+                    f'the item "{name}" occurs twice in {_list_levels([levels])} of {words}; '
                     f"first in {first[levels].place}",
                     where=row.place,
                     expected=within,

@@ -134,7 +134,7 @@ class OptionList(Options):
         description="the columns of the other options; an item may leave some of them empty",
     )
     whole_sentences: bool = Field(
-        default=False, description="whether each option is shown behind the context, as a sentence"
+        default=False, description="whether each option is shown after the context, as one sentence"
     )
 
     @field_validator("against")

@@ -20,9 +20,11 @@ class Task(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     response: str = Field(description="the type of response of the task's trials")
-    title: str = Field(default="", description="stands above its trials; empty for the study's")
+    title: str = Field(
+        default="", description="the title above the task's trials; empty for the study's title"
+    )
     keys: tuple[str, ...] = Field(
-        default=(), description="the keys that choose; empty for those of the type"
+        default=(), description="the keys that choose; empty for the keys of the type of response"
     )
     blocks: tuple[str, ...] = Field(
         default=(), description="the blocks of the design whose items are of this task"

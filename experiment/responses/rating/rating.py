@@ -109,7 +109,7 @@ class Points(BaseModel):
 
     points: int = Field(default=7, ge=2, le=9, description="how many points the scale has")
     lowest: str = Field(default="", description="the label of the scale's lowest point")
-    highest: str = Field(default="", description="the label of its highest point")
+    highest: str = Field(default="", description="the label of the scale's highest point")
     labels: tuple[str, ...] = Field(
         default=(), description="a label for each point, from the lowest to the highest"
     )

@@ -69,7 +69,7 @@ class YesNo(OneVersion):
     no: str = Field(default="", description="what the button for no says; empty for No")
     expected: str = Field(
         default="",
-        description="the column of your own that says whether a single sentence is acceptable",
+        description="your own column that says whether a single sentence is acceptable",
     )
 
     def expected_side(self, item: Item, version: str) -> Side | None:

@@ -71,7 +71,7 @@ def test_yes_or_no_is_planned_by_its_shares(tmp_path):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("condition,mean\nshort,5\n", "no mean is expected of condition = long"),
+        ("condition,mean\nshort,5\n", "no expected mean is given for condition = long"),
         ("size,mean\nshort,5\n", 'the study has no column "size"'),
         ("condition,mean\nshort,five\n", "the expected means cannot be read"),
         ("condition,mean\nshort,5\nshort,4\n", "two rows are about the same answers"),

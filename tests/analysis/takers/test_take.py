@@ -1,4 +1,4 @@
-"""A whole take: what it writes, that it goes on where it was, and what it refuses."""
+"""A whole take: what it writes, that it continues where it stopped, and what it refuses."""
 
 import csv
 import fcntl

@@ -60,7 +60,7 @@ def test_practice_is_the_same_for_everybody(study_with):
         ("[[practice]]\ngood = 'a'", "practice.0.bad is missing"),
         ("[[practice]]\ngood = 'a'\nbad = 'b'\nside = 1", "practice.0.side is unknown"),
         ("[[practice", "cannot be read"),
-        (f"a = {'[' * 5000}", "its brackets stand too deep in one another"),
+        (f"a = {'[' * 5000}", "its brackets are nested too deeply"),
     ],
 )
 def test_a_practice_file_that_is_unsound_is_named(study_with, text, problem):

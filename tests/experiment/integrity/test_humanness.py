@@ -81,7 +81,7 @@ def test_without_rates_there_are_scores_and_nothing_else():
         (ITEM, "source is missing"),
         (SOURCE, "items is missing"),
         (SOURCE + ITEM.replace("[9, 10]", "[11, 10]"), "more than there were"),
-        (SOURCE + ITEM + ITEM, "stands there twice"),
+        (SOURCE + ITEM + ITEM, "occurs twice"),
         (SOURCE + ITEM + "rate = .9\n", "Invalid value"),
     ],
 )

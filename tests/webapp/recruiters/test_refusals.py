@@ -219,7 +219,10 @@ def test_what_a_platform_cannot_do_is_said(command, arguments, says, monkeypatch
     monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
     monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     told = said(lambda: command.main(arguments, standalone_mode=False))
-    assert told == f"run run: the run's platform is not one that {says}. Expected another one."
+    assert told == (
+        f"run run: the run's platform is not one that {says}. "
+        "Expected a run on a platform that does."
+    )
 
 
 def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):

@@ -40,7 +40,7 @@ WRONG = [
     ("/runs/{run}/unblind", {"reason": "x"}, "Please say in a few words why you want to see the"),
     ("/sign-in/provider", None, "There is no such page."),
     ("/runs/{run}/recruitment/extend", {"hours": "two"}, "The hours must be a whole number."),
-    ("/runs/{run}/notes/remove", {"number": "7"}, "It was removed already."),
+    ("/runs/{run}/notes/remove", {"number": "7"}, "The note was removed already."),
     ("/notifications", {"address": "", "way": "mail"}, "an address has from 1 to"),
     ("/notifications/remove", {"number": "7"}, "You have no such address."),
     (

@@ -128,7 +128,9 @@ def _find_method(engine: Engine, file: Path) -> BackupMethod:
         with file.open("rb") as backup_file:
             beginning = backup_file.read(16)
     except OSError as error:
-        raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
+        raise BackupError(
+            f"the backup cannot be read ({error.strerror})", where=str(file)
+        ) from error
     matching = [name for name, method in _METHODS.items() if beginning.startswith(method.MAGIC)]
     if matching != [engine.dialect.name]:
         description = f"a backup of {matching[0]}" if matching else "no backup"

@@ -71,7 +71,7 @@ def read_times_mapping(path: Path | None) -> TimesMapping:
         mapping = TimesMapping.model_validate(tomllib.loads(path.read_text("utf-8")))
         if unknown := [name for name in mapping.columns if name not in ROLES]:
             raise ValueError(
-                f"{unknown[0]} is not known as a column of reading times, but {', '.join(ROLES)}"
+                f"{unknown[0]} is no column of reading times; the columns are {', '.join(ROLES)}"
             )
     except (OSError, ValueError, RecursionError, ValidationError) as error:
         reason = wrong_keys(error) if isinstance(error, ValidationError) else error

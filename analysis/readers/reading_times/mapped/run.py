@@ -88,7 +88,7 @@ def read_mapped_times(
             where=str(path),
             expected=fault.expected,
             remedy="Correct the regions or the critical one; where they are right as they are, "
-            'leave "text" out of [columns], and nothing but your own region numbers aligns them',
+            'leave "text" out of [columns], and only your own region numbers align them',
         )
     run = _make_run(rows, items, meaning, path)
     for _, error in comparison_mistakes(run.study, items):

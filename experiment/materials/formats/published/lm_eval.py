@@ -63,7 +63,7 @@ def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
         raise MaterialsError(
             "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
             where=str(path),
-            expected="a task of lm-evaluation-harness, and its included files in its folder",
+            expected="an lm-evaluation-harness task, with the files it includes in the same folder",
         )
     try:
         document = yaml.load(read_text(path)[0], _Loader)

@@ -206,7 +206,10 @@ TEXTS = "text_id,item,condition,critical\nt1,1,obj,6\nt2,1,subj,4\n"
     [
         (('"area"', '"areas"'), 'the table has no column "areas"'),
         (("critical =", "critic ="), "the mapping of reading times cannot be read"),
-        (('position = "pos"', 'place = "pos"'), "place is not known as a column of reading times"),
+        (
+            ('position = "pos"', 'place = "pos"'),
+            "place is no column of reading times; the columns are",
+        ),
         (('rt_ms = "rt"', 'rt_ms = "rt{n}"'), "no columns are called rt{n}"),
         (('participant = "subj"', ""), 'no column of the reading times is named as "participant"'),
         (('subj = "subject"', ""), 'has no level for the condition "subj"'),

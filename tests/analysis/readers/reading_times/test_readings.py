@@ -142,7 +142,7 @@ def test_dmdx_needs_an_item_file_for_each_list_and_a_name_for_each_time(tmp_path
     file = written(tmp_path, "g.txt", " 1000 12\n")
     with pytest.raises(AnalysisError, match="1 results files have 0 item files"):
         read_dmdx([file], [])
-    with pytest.raises(AnalysisError, match="before anybody's name"):
+    with pytest.raises(AnalysisError, match="before the first line that names a participant"):
         read_dmdx([file], [written(tmp_path, "i.txt", ITEMS)])
 
 
