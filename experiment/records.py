@@ -229,7 +229,7 @@ class Verdict:
     Attributes:
         kept: False if a rule excludes the participant.
         rule: The name of the rule that decided; empty if every rule kept the participant.
-        evidence: The figures behind the verdict, in words.
+        evidence: The figures that the verdict is based on, in words.
     """
 
     kept: bool

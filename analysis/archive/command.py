@@ -118,6 +118,6 @@ def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> N
     click.echo(f"Manifest {reproduced.sha256}, plan {reproduced.plan or 'none frozen'}.")
     if not registered:
         click.echo(
-            "No registered hash was given, so nothing shows whether the data were changed before the "
-            "results were computed from them."
+            "No registered hash was given, so nothing shows whether the data were changed before "
+            "the results were computed from them."
         )

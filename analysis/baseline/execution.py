@@ -207,7 +207,7 @@ EXECUTION: Mapping[str, Callable[[Facts], Answer]] = {
     "5.1": lambda f: answer_from_run("see its sub-items", "they are answered one by one"),
     "5.1.1": _answer_demographics,
     "5.1.2": lambda f: (
-        answer_from_run("yes", "the instructions stand below")
+        answer_from_run("yes", "the instructions are given below")
         if f.recorded
         else answer_unknown_without("a run of Parallax, whose instructions are known")
     ),

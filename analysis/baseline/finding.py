@@ -33,7 +33,7 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
     """Write the checklist in three formats, and the items as participants and models saw them.
 
     Args:
-        facts: The facts behind the answers.
+        facts: The facts that the answers are based on.
         items: The answered checklist.
         folder: An existing folder.
 

@@ -28,7 +28,8 @@ def participant_columns(study: Study) -> tuple[str, ...]:
 def add_participant_columns(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
     """Add the levels of between-participant factors, and selected answers, to judgments.
 
-    Each new column is named ``own_`` plus its name, like own columns of items. Answers are numbers
+    Each new column is named ``own_`` plus the factor's or question's name, like the columns that
+    the study adds to its items. Answers are numbers
     if all of them are numeric. A level is empty if the participant's list is unknown.
     """
     new_columns = {}

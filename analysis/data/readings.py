@@ -123,7 +123,7 @@ def _drop_extreme_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame
 
 
 def _drop_far_times(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the times within so many of their participant's standard deviations, in logarithms."""
+    """Return the times whose logarithm is within a number of SDs of the participant's mean."""
     most_sds = study.analysis.most_sds
     if most_sds is None:
         return frame, ()

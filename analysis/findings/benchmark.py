@@ -93,8 +93,8 @@ def benchmark_table(
 ) -> Table:
     """Return accuracies in per cent: a row for each model and a column for each group.
 
-    If there are many groups, groups are rows and models are columns. A group's accuracy is the mean
-    over its paradigms, and so is the overall one: paradigms have equal weight, whatever their
+    If there are many groups, groups are rows and models are columns. The accuracy of a group, and
+    the overall one, are means over paradigms: each paradigm has equal weight, independently of its
     number of pairs.
 
     Args:

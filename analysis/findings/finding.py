@@ -30,7 +30,7 @@ _MOST_RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Tables and the data behind them.
+    """Tables and the data that they are computed from.
 
     Attributes:
         tables: The tables, ready for typesetting.

@@ -344,7 +344,7 @@ def _number_values(rows: pd.DataFrame, name: str) -> "pd.Series[int]":
 
 
 def make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
-    """Return what is known of a run from a file of others."""
+    """Return the facts about a run whose judgments another program collected."""
     return RunFacts(
         run=path.name,
         study=_study_name(path),

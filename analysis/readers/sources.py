@@ -309,7 +309,7 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
     twice = [name for name in find_repeated(map(str.strip, headers)) if name]
     if twice:
         notes.append(
-            f"the header {', '.join(twice[:_SHOWN])} stands more than once; the second is called "
+            f"the header {', '.join(twice[:_SHOWN])} occurs more than once; the second is called "
             f"{twice[0]}.1"
         )
     if n_short_rows:

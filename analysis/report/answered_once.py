@@ -22,7 +22,7 @@ _MEASURES = {
 _LEFT_OUT = (
     "Differences that the comparisons answer are left out here; the file tables/{} has them too."
 )
-# What a table of ratings says besides: the same differences in standard deviations.
+# A table of ratings also gives the same differences in standard deviations.
 _REPEATED = ("points", "p", "p_holm")
 
 

@@ -77,7 +77,7 @@ def note_equal_scores(model: str, n_sentences: int) -> str:
     """Return the sentence about a model whose scores are all equal."""
     return (
         f"{model} gives all {n_sentences:,} sentences the same log-probability per token: that "
-        "measure tells none apart, and is not compared with people."
+        "measure distinguishes none, and is not compared with people."
     )
 
 

@@ -243,7 +243,7 @@ def _texts_of_rows(
     for row in rows:
         item = items_by_id[table["item_id"][row].as_py()]
         option = _options_of_item(item)[table["variant"][row].as_py()]
-        # A space stands between context and option unless one of them has white space there.
+        # There is a space between context and option unless one of them has white space there.
         border = item.context[-1:] + option[:1]
         between = " " if item.context and border == border.strip() and len(border) == 2 else ""
         written = raw_texts.find_text(item, option) if raw_texts else None

@@ -60,7 +60,7 @@ def choice_rows(
 
 
 def clusters(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of participants and of independent items (frames) behind the choices.
+    """Return the numbers of participants and of independent items (frames) in the choices.
 
     Args:
         rows: One row per choice, from ``choice_rows``.

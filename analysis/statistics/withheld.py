@@ -37,7 +37,7 @@ def withhold_ends(
     Args:
         low: Shape ``(groups,)``.
         high: Shape ``(groups,)``.
-        answers: Shape ``(groups,)``: the number of answers behind each interval.
+        answers: Shape ``(groups,)``: the number of answers in each interval.
         fewest: The minimum number of answers for an interval.
     """
     has_enough = np.asarray(answers) >= fewest

@@ -190,5 +190,5 @@ def refuse_tier(plan: Plan, tier: Tier, model: str) -> None:
             where=model,
             expected="prompted readings, which every model can be asked by",
             remedy="Leave these readings out, or take a model on this machine or a server that "
-            "tells the log-probabilities of a prompt",
+            "gives the log-probabilities of a prompt",
         )

@@ -119,7 +119,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def task_titles(examined: Examined) -> Iterator[ParallaxError]:
-    """Report several tasks of a session that stand under one title, the study's."""
+    """Report several tasks of a session that share one title, the study's."""
     try:
         tasks = response_of(examined.study).page_tasks
     except ParallaxError:

@@ -141,7 +141,7 @@ def items(stem: Path, out: Path) -> None:
 
     Its files are STEM.text, STEM.gold and STEM.eval.
 
-    These are "generated" of Gulordava et al. (2018), whose STEM.tab tells the attractors, and
+    These are "generated" of Gulordava et al. (2018), whose STEM.tab has the attractors, and
     "subj_agr_filtered" of Linzen et al. (2016).
     """
     n_items = write_table(ITEMS, map(item_row, published_items(stem)), out)

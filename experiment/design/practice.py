@@ -22,7 +22,7 @@ class _Pair(BaseModel):
     distractor: str = Field(default="", description="a third option, where there are three")
     feedback: str = Field(default="", description="what the participant reads after the choice")
     columns: dict[str, str] = Field(
-        default={}, description="what the type of response reads besides, such as a question"
+        default={}, description="what else the type of response reads, such as a question"
     )
 
 

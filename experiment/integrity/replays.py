@@ -126,10 +126,10 @@ def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Re
 
 
 def highest_of_people(n_answers: int, n_pairs: int) -> float:
-    """Return the highest correlation that two people's times may have among so many pairs.
+    """Return the highest correlation that two people's times may have among a number of pairs.
 
     By Fisher's z: people's times are taken to correlate by ``_SHARED`` at most, and one in a
-    hundred runs of so many pairs may name a pair wrongly.
+    hundred runs of that many pairs may name a pair wrongly.
     """
     above = NormalDist().inv_cdf(1 - _FALSE_PAIRS / n_pairs) / math.sqrt(n_answers - 3)
     return math.tanh(math.atanh(_SHARED) + above)

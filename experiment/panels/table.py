@@ -116,7 +116,7 @@ class OwnSignature(_Table):
 
 
 class Report(_Table):
-    """A call by which our server tells the platform how a visit ended."""
+    """A call by which our server reports to the platform how a visit ended."""
 
     method: Literal["GET", "POST"] = Field(default="GET", description="how the report is sent")
     address: str = Field(description="the address to call, a template; it may hold secrets")
@@ -150,7 +150,9 @@ class WayBack(_Table):
         default="redirect", description="whether the browser opens the address or posts fields"
     )
     fields: dict[str, str] = Field(default={}, description="what a form posts, as templates")
-    report: Report | None = Field(default=None, description="what our server tells the platform")
+    report: Report | None = Field(
+        default=None, description="what our server reports to the platform"
+    )
 
 
 class WaysBack(_Table):

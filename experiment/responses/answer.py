@@ -30,7 +30,7 @@ RATED = frozenset({Gives.POINT, Gives.WHOLE_TIME, Gives.ONE_PRESS})
 class Balance(StrEnum):
     """What the design balances over a session's trials and a list's places (participant slots)."""
 
-    SIDES = "the side on which the good one of two options stands"
+    SIDES = "the side on which the good one of two options is shown"
     PLACES = "the place of each of an item's options"
     VERSIONS = "which one of an item's two versions is shown"
 

@@ -97,7 +97,7 @@ class Shared(Source):
 
 
 class Given(Source):
-    """Items of which a column of their own says in which list they stand."""
+    """Items with a column that says in which list each of them is."""
 
     column: str = Field(default="list", description="the column of the items that names the list")
 

@@ -191,7 +191,7 @@ def _taken_for(name: str, written_value: object, read: object) -> Iterator[tuple
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:
-    """Return the location of a key, e.g. ``study.toml, line 12, design.lists``."""
+    """Return the location of a key as text, such as ``study.toml, line 12, design.lists``."""
     line = lines.line_of(path)
     return ", ".join(filter(None, (file, f"line {line}" if line else "", _write_dotted(path))))
 

@@ -51,7 +51,7 @@ class Consent(_Table):
 
 
 class Oversight(_Table):
-    """What one person alone may not do."""
+    """The acts that need a second person."""
 
     second_person: Annotated[
         tuple[Literal["payments", "publishing", "unblinding"], ...], AS_TUPLE
@@ -63,7 +63,7 @@ class Oversight(_Table):
 
 
 class Privacy(_Table):
-    """How long what identifies participants is kept, and where nothing may be kept."""
+    """How long data that identify participants are kept, and where none may be kept."""
 
     keep_identifying_days: int | None = Field(
         default=None,

@@ -97,7 +97,7 @@ class Publication(_PublicationTable):
 
 
 class Baseline(_PublicationTable):
-    """What the checklist for human baselines asks, and no run can know."""
+    """Answers to the checklist for human baselines that no run can know."""
 
     eval_type: Texts = Field(
         default=(), description="what is evaluated: knowledge, capabilities, propensity, agent"

@@ -111,7 +111,7 @@ class Construction(_Table):
 
 
 class Trials(_Table):
-    """How trials go by, whatever they ask for."""
+    """How trials are shown, whatever they ask for."""
 
     keys: Texts = Field(
         default=("1", "2"),

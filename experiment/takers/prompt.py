@@ -147,7 +147,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to a model: how probable each of these texts is after the prompt.
+    """A question to a model: how probable each of several texts is after the prompt.
 
     Attributes:
         prompt: The preceding text; empty for a sentence by itself.

@@ -100,7 +100,7 @@ def read_samples(
 
 
 class Answerer(Protocol):
-    """A model that answers questions, either local or behind a server."""
+    """A model that answers questions, either local or on a server."""
 
     @property
     def name(self) -> str:

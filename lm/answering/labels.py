@@ -123,7 +123,7 @@ def _mark_mentions(answer: str, labels: Sequence[str], prompt: str) -> str:
     text = re.sub(rf"\b(?i:{_NOUN})\s+[^\w\s]?({one})\b[\"')\]]?(?=\W|$)", r"⟦\1⟧ ", text)
     text = re.sub(rf"(?<![\w.,'/⟦])({one})[.)]?(?= {_AFTER_LABEL})", r"⟦\1⟧", text)
     text = re.sub(rf"(?<![\w.'/⟦-])({one})(?![\w'⟧])(?!\.\d|/\d){no_word}", r"⟦\1⟧", text)
-    # Lower case only where nothing but a label can stand.
+    # Lower case only where nothing but a label is possible.
     lower = rf"(^(?:[^\w⟦]*[^\w⟦-])?|[:=>]\s*[^\w⟦]?|\bis |\b{_NOUN} |\{{)({one})(?=[^\w⟧]*$)"
     text = re.sub(lower, lambda match: f"{match[1]}⟦{match[2].upper()}⟧", text, flags=re.I | re.M)
     text = text.replace("⟦I⟧ would", "I would")
@@ -169,7 +169,7 @@ _PRAISE = _any_of(r"""
     right correct fine good natural grammatical acceptable okay ok smooth\w* clearer
     idiomatic fluent proper well-formed richtig corrett?[ao]
 """)
-# Whatever else stands in such a clause could say the opposite: "B is hardly acceptable".
+# Any other word in such a clause could say the opposite: "B is hardly acceptable".
 _PRAISED = (
     rf"^(?:\W|{_any_of('so but and also only i_think i_believe here clearly')})*"
     r"⟦\w⟧\W*(?:and\W*⟦\w⟧\W*)?(?::|is|are|sounds?|seems?|reads?|looks?|feels?)"

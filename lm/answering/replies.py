@@ -106,7 +106,7 @@ class ServerReply(_Part):
 
     Attributes:
         model: The model's name.
-        system_fingerprint: What changes with the model behind the name.
+        system_fingerprint: A text that changes when the named model does.
         choices: The answers, of which the first is used.
         usage: The counts of tokens; not checked, since they are no part of the answer.
     """

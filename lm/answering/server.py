@@ -1,4 +1,4 @@
-"""A model behind a server as an ``Answerer``, in the tier that a probe determines."""
+"""A model on a server as an ``Answerer``, in the tier that a probe determines."""
 
 import hashlib
 import secrets

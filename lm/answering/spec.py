@@ -9,7 +9,7 @@ API_PREFIX = "api:"
 
 @dataclass(frozen=True, slots=True)
 class ServerModel:
-    """A model behind a server.
+    """A model on a server.
 
     Attributes:
         url: The base address of ``completions``, such as ``http://host:8000/v1``.

@@ -128,7 +128,7 @@ def _make_timer(seconds: float) -> Callable[[], bool]:
 
 @contextmanager
 def _watch_for_stop() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C aborts at once."""
+    """Yield a function that returns whether Ctrl-C was pressed; a second Ctrl-C aborts at once."""
     pressed = False
 
     def press(number: int, frame: FrameType | None) -> None:

@@ -175,7 +175,7 @@ class WindowedNetwork(RecurrentNetwork):
     """
 
     def initial_state(self, batch: int) -> State:
-        """Return the initial state: shape ``(window - 2, batch)`` of -1, which means no word."""
+        """Return the initial state: an array of shape ``(window - 2, batch)`` of -1 (no word)."""
         empty = self.embedding.weight.new_full((self.shape.window - 2, batch), -1, dtype=torch.long)
         return (empty,)
 

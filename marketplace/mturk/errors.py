@@ -24,7 +24,7 @@ class RefusedError(WireError):
     """A valid call that the service refuses permanently: ``RequestError``.
 
     Args:
-        code: The code behind ``AWS.MechanicalTurk.``, e.g. ``HITDoesNotExist``.
+        code: The code after ``AWS.MechanicalTurk.``, e.g. ``HITDoesNotExist``.
         message: The message; the service ends it with the time in milliseconds.
         now: The time.
     """
@@ -46,7 +46,7 @@ def wrong_state_error(
     """Return the service's error for a call that the object's state does not allow.
 
     Args:
-        code: The code behind ``AWS.MechanicalTurk.``, e.g. ``InvalidHITState``.
+        code: The code after ``AWS.MechanicalTurk.``, e.g. ``InvalidHITState``.
         allowed: The states that allow the call, separated by commas.
         now: The time.
         introduction: A sentence that precedes the message.

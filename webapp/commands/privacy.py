@@ -226,7 +226,7 @@ def privacy(name_or_folder: str, out: Path | None) -> None:
 
     They are Markdown, from the study's own settings. Parts that no setting provides are in
     brackets.
-    Files that stand there already are left alone.
+    Files that exist there already are left alone.
     """
     study = load_study(name_or_folder)
     stored = stored_data(study, known_to_platform=bool(platform_of(study)))

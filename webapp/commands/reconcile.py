@@ -208,7 +208,7 @@ def compensate(
 
 
 def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
-    """Withdraw the offer to a worker, unless it has that amount."""
+    """Withdraw the offer to a worker, unless the offer has that amount already."""
     withdrawn_minor = withdraw_offer(run_payments, worker_id, amount_minor)
     if withdrawn_minor is not None:
         click.echo(

@@ -32,7 +32,7 @@ from webapp.errors import WebappError
 
 # Errors caused by the database's state, not by the statement.
 FAILURES = (OperationalError, InterfaceError, TimeoutError)
-# The exit status that tells other programs to try again later (EX_TEMPFAIL).
+# The exit status that asks other programs to try again later (EX_TEMPFAIL).
 _TRY_LATER = 75
 # Like SQLite's busy_timeout; also, a machine without power must not hold a lock for hours.
 _POSTGRES_OPTIONS = (

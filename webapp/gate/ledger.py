@@ -1,7 +1,7 @@
 """Detect a ledger that may lack payments, by comparing the database with a file.
 
 The file ``ledger`` in the instance folder contains an epoch and the ledger's last numbers. A
-restore raises the epoch in the file; a database that was copied back is behind the file's numbers;
+restore raises the epoch in the file; a database that was copied back has lower numbers;
 if the file is missing, the database's age is unknown. In each case, payments and publications are
 blocked until every open run has been compared with its platform and the result has been stored.
 """

@@ -92,12 +92,12 @@ class Job:
 
     @property
     def makes_report(self) -> bool:
-        """Whether its result is a report that can be read."""
+        """Whether the job's result is a report that can be read."""
         return bool(self.steps) and self.steps[-1].arguments[0] == "compare"
 
     @property
     def uses_people(self) -> bool:
-        """Whether it uses a run, whose participants may withdraw their data."""
+        """Whether the job uses a run, whose participants may withdraw their data."""
         return " " not in self.subject
 
     def is_lost(self, now: datetime) -> bool:

@@ -194,7 +194,7 @@ def _delete_old_claims(store: BaseStorage, name: str, number: int) -> None:
 
 
 def serve_queue(queue: Huey, check_s: int = _CHECK_S) -> None:
-    """Serve a queue until the process is told to end; a running job ends first.
+    """Serve a queue until the process is asked to end; a running job ends first.
 
     Args:
         queue: The queue.

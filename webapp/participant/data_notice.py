@@ -14,7 +14,7 @@ from webapp.sessions.collected import Collected, collected_now, list_declared_se
 
 
 class Detail(str):
-    """A sentence that the page shows behind "More", with the sentence before it."""
+    """A sentence that the page shows under "More", with the sentence before it."""
 
     __slots__ = ()
     is_detail = True

@@ -64,7 +64,7 @@ class PayeeAccount:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether no decision may use their answers, at their request."""
+        """Whether the participant asked that no decision uses their answers."""
         return self.participant.restricted_at is not None
 
     @property
@@ -76,7 +76,7 @@ class PayeeAccount:
 
     @property
     def rejected(self) -> bool:
-        """Whether the platform was told to refuse the reward, or reports that it refused it."""
+        """Whether the platform was asked to refuse the reward, or reports that it refused it."""
         at_the_platform = (
             self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
         )
@@ -87,7 +87,7 @@ class PayeeAccount:
 
     @property
     def awaits_pay(self) -> bool:
-        """Whether they finished and submitted, and no decision or other payment was made."""
+        """Whether the participant finished and submitted, without a decision or payment since."""
         decided = self.rejected or self.paid_assignment is not None
         return self.finished and self.assignment is not None and not decided
 

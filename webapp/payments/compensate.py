@@ -1,10 +1,10 @@
 """Compensating participants who worked and could not submit.
 
 If the platform pays bonuses on work that was not submitted, compensation is a bonus. Otherwise it
-is an offer for this participant alone: of one place, behind a qualification that nobody else has.
+is an offer for this participant alone: one place, with a qualification that nobody else has.
 The participant only has to accept and submit it; its approval is the payment. The payment and the
-offer are committed under one token before the platform is called, so repeating the command
-continues where it stopped.
+offer are committed with one idempotency token before the platform is called, so a repeated command
+continues where the first one stopped.
 """
 
 from collections.abc import Callable
@@ -103,7 +103,7 @@ def offer_compensation(
     *,
     extra_work: Callable[[Session], None] | None = None,
 ) -> bool:
-    """Offer compensation unless it is offered already; return whether the platform told the worker.
+    """Offer compensation unless it is offered already; return whether the platform wrote to them.
 
     Args:
         sessions: The installation's session factory.

@@ -82,7 +82,7 @@ def pays_compensation_as_bonus(run_payments: RunPayments) -> bool:
 def withdraw_offer(
     run_payments: RunPayments, worker_id: str, amount_minor: int | None
 ) -> int | None:
-    """Withdraw the offer to a worker, unless it has that amount.
+    """Withdraw the offer to a worker, unless the offer has that amount already.
 
     Returns:
         The withdrawn amount, in minor units; None if nothing was withdrawn.

@@ -151,7 +151,7 @@ def _refuse_changed_count(
                 "decide",
             )
     except PlatformError:
-        # The platform has not been told yet, and only this process would have told it.
+        # The platform has not been called yet, and only this process would have called it.
         _update_payment(sessions, payment, ordered_at=None, shown_before=None)
         raise
 
@@ -237,7 +237,7 @@ def settle_by_hand(
             )
         tried_at = payment.ordered_at or payment.called_at
         if looked_at is not None and tried_at is not None and tried_at > looked_at:
-            # The user saw the previous attempt, which tells nothing about this one.
+            # The user saw the previous attempt, which says nothing about this one.
             raise PaymentError(
                 f"payment {payment_id} was tried again after this page was opened",
                 where=f"run {run.ref}",

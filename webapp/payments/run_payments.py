@@ -197,7 +197,7 @@ class RunPayments:
         return Outcome(states, tuple(sorted(answers)))
 
     def offer(self, proposal: Proposal, link: str) -> bool:
-        """Offer the compensation of a proposal, and return whether the platform told the worker.
+        """Offer the compensation of a proposal, and return whether the platform wrote to them.
 
         Args:
             proposal: A proposal of one entry.

@@ -86,7 +86,7 @@ class Recruiter:
         return self.invitation(public_url, run_ref)
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return what the link tells about the arriving participant; by default, nothing.
+        """Return what the link says about the arriving participant; by default, nothing.
 
         Raises:
             ArrivalError: No platform of the installation would have made this link.

@@ -166,7 +166,7 @@ class CountedAudience(Protocol):
     def eligible(self, task: Task) -> int | None:
         """Return the number of people.
 
-        None if it is below the smallest number that the platform tells.
+        None if it is below the smallest number that the platform reports.
         """
         ...
 

@@ -40,7 +40,7 @@ def list_cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, st
 
 
 def list_audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
-    """Return how many people could find the offers now, if the platform tells it.
+    """Return how many people could find the offers now, if the platform reports it.
 
     The number changes by the hour, so it is not part of the confirmed plan.
     """

@@ -208,7 +208,7 @@ def _mark_returned(
 ) -> int:
     """Mark returned and timed-out assignments, free their places, and return how many.
 
-    A platform that reports only submissions tells neither; an assignment whose time must be over
+    A platform that reports only submissions reports neither; an assignment whose time must be over
     counts as timed out.
     """
     latest_acceptance = _compute_latest_acceptance(session, session.get_one(Run, hit.run_id), now)

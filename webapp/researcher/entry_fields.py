@@ -237,7 +237,7 @@ def _is_text(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> boo
 
 
 def _resolve(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the declaration behind a reference or an optional value."""
+    """Return the declaration that a reference or an optional value leads to."""
     for inner_schema in declared.get("anyOf", ()):
         if inner_schema.get("type") != "null":
             return _resolve(inner_schema, definitions)
@@ -369,7 +369,7 @@ class Part:
         return fields
 
     def describe(self, entry: Mapping[str, Any], titles: Mapping[str, str]) -> tuple[str, str]:
-        """Return an entry in words, and what stands below them."""
+        """Return an entry in words, and the text to show below them."""
         if self.name == "questions":
             needed = "must be answered" if entry.get("required") is True else "may be left out"
             answers = entry.get("options", ())

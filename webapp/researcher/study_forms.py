@@ -142,7 +142,7 @@ def move_up(part_name: str) -> ResponseReturnValue:
 @form_pages.post("/studies/rules/counts")
 @require_access(Right.CONDUCT)
 def count_excluded() -> ResponseReturnValue:
-    """Return how many simulated participants the rules would exclude, also with what is typed."""
+    """Return how many simulated participants the rules would exclude, with and without edits."""
     part, form, study_name = PARTS["rules"], request.form, request.form.get("study", "")
     text = _read_text(study_name)
     rules = [dict(entry) for entry in read_entries(text, part.table)]

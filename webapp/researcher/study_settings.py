@@ -221,7 +221,7 @@ def _list_changed_texts(lines: list[str], table: str, key: str, toml_value: str)
 
 
 def find_value_end(line: str) -> int:
-    """Return where a value ends and the comment behind it begins; a text may hold a ``#``, too."""
+    """Return where a value ends and the comment after it begins; a text may hold a ``#``, too."""
     for comment in re.finditer(r"\s*#", line):
         try:
             tomllib.loads(f"value = {line[: comment.start()]}")

@@ -1,6 +1,6 @@
 """Edit one entry of an array of tables, such as [[exclusion]], in the text of study.toml.
 
-Only the lines concerned are changed; comments stay with what they stand above or behind. What is
+Only the lines concerned are changed; comments stay with the lines that they explain. What is
 written in a way that these lines cannot follow is refused, and left to the editor.
 """
 
@@ -51,7 +51,7 @@ def read_entries(text: str, table: str) -> list[dict[str, Any]]:
 
 
 def add_entry(text: str, table: str, values: Mapping[str, Any]) -> str:
-    """Return the text with another entry behind the last one.
+    """Return the text with another entry after the last one.
 
     Raises:
         StudyError: The text cannot be changed line by line.
@@ -69,7 +69,7 @@ def add_entry(text: str, table: str, values: Mapping[str, Any]) -> str:
 
 
 def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) -> str:
-    """Return the text in which an entry has these values; what is unchanged stays untouched.
+    """Return the text in which an entry has these values; unchanged values stay untouched.
 
     Raises:
         StudyError: The text cannot be changed line by line.
@@ -167,7 +167,7 @@ def _edit(
 
 
 def _find_blocks(lines: list[str], table: str) -> list[tuple[int, int]]:
-    """Return the first line of each entry, with the comment above it, and the line behind it."""
+    """Return the first line of each entry, with the comment above it, and the line after it."""
     headers = [part for part in _list_parts(lines, 0, len(lines)) if part.opens]
     begins = [_find_comment(lines, part.begin) for part in headers]
     blocks = []
@@ -212,7 +212,7 @@ def _list_parts(lines: list[str], begin: int, end: int) -> Iterator[_Part]:
 
 
 def _find_end(lines: list[str], begin: int, end: int) -> int:
-    """Return the line behind a key's value."""
+    """Return the line after a key's value."""
     written = ""
     for line in range(begin, min(end, begin + _MOST_LINES)):
         written += lines[line]
@@ -227,7 +227,7 @@ def _find_end(lines: list[str], begin: int, end: int) -> int:
 
 
 def _replace_value(old: str, value: object) -> str:
-    """Return the lines of a key with another value; a comment behind the value stays."""
+    """Return the lines of a key with another value; a comment after the value stays."""
     key = _KEY.match(old)
     if key is None or ("\n" in old.rstrip("\n") and "#" in old):
         raise ValueError(old)  # a comment between the lines of a value would be lost

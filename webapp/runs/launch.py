@@ -24,7 +24,7 @@ from webapp.users.projects import find_open_project
 
 
 def check_responsible_people(study: Study) -> None:
-    """Check that a study tells participants who is responsible for it.
+    """Check that a study informs participants who is responsible for it.
 
     Raises:
         RunError: The study's ``[study]`` table lacks a key; the message names each missing key.

@@ -96,7 +96,7 @@ def make_people_table(session: Session, run: Run, wanted: PeopleFilter) -> Peopl
         wanted: The filter and the order.
     """
     begin = (wanted.page - 1) * ON_A_PAGE
-    # One extra row tells whether there is another page.
+    # One extra row shows whether there is another page.
     ids = _list_ids(session, run, wanted, begin, ON_A_PAGE + 1)
     made_at = session.scalar(select(RunSummary.made_at).where(RunSummary.run_id == run.id))
     return PeopleTable(

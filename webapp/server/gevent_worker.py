@@ -232,7 +232,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         loading.get()
 
     def run(self) -> None:
-        """Serve requests until the process is told to stop, then finish those in progress."""
+        """Serve requests until the process is asked to stop, then finish those in progress."""
         servers = self._make_servers()
         if self.serves_researchers:
             os.nice(NICE_INCREMENT)

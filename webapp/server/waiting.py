@@ -108,7 +108,7 @@ def wait_for_app(instance: Path) -> Flask:
 
 
 def available_app(app_source: Flask | AppWhenAvailable) -> Flask | None:
-    """Return the app behind a placeholder; None if there is none yet."""
+    """Return the app that a placeholder waits for; None if there is none yet."""
     return app_source.app if isinstance(app_source, AppWhenAvailable) else app_source
 
 

@@ -181,7 +181,7 @@ def describe_mistake(question: Question, mistake: Mistake) -> str:
 
 
 def describe_all_mistakes(question: Question) -> dict[str, str]:
-    """Return the error messages for all possible mistakes in a question's answer, by mistake."""
+    """Return the error message of each possible mistake in a question's answer."""
     return {mistake.value: str(describe_mistake(question, mistake)) for mistake in Mistake}
 
 

@@ -123,7 +123,7 @@ def is_closed(connection: Connection, run_id: int) -> bool:
 
 
 def may_still_agree(participant: Participant) -> bool:
-    """Return whether the participant declined and no platform has been told so."""
+    """Return whether the participant declined and no platform has been informed."""
     return participant.state == State.DECLINED and is_of_link(participant.platform_id)
 
 

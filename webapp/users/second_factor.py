@@ -1,4 +1,4 @@
-"""Second factor of signing in: time-based codes (RFC 6238), and recovery codes.
+"""Second factor at sign-in: time-based one-time codes (RFC 6238), and recovery codes.
 
 A code is accepted once: its time step is stored, and earlier steps are no longer accepted. The
 secret is encrypted in the database, so that a backup alone cannot generate codes.

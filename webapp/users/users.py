@@ -260,7 +260,7 @@ def make_first_owner_token(tokens: Tokens, now: datetime) -> str:
 def check_first_owner_token(session: Session, tokens: Tokens, token: str, now: datetime) -> None:
     """Refuse a token that is not valid, and every token as soon as there is an owner.
 
-    The answer is the same in all cases, so it tells nobody whether there is an owner.
+    The answer is the same in all cases, so it shows nobody whether there is an owner.
 
     Raises:
         RequestError: The link was used, has expired, or never existed.

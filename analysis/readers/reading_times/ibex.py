@@ -80,7 +80,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
             )
         rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed_rows]
         if unseen:
-            notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
+            notes.append(f"{file.name}: {unseen:,} words after a wrong choice were not seen.")
     return check_times(rows, notes, files[0])
 
 

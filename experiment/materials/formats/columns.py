@@ -235,7 +235,7 @@ def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
     for role, header in headers.items():
         columns = _ITEM_COLUMNS.get(role, (role,))
         if role == "sentence" and "version" not in headers:
-            # Without a version column, each sentence stands alone, and bad is empty.
+            # Without a version column, each sentence is an item alone, and bad is empty.
             columns = ("good",)
         for column in columns:
             labels[column] = (

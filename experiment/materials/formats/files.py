@@ -102,7 +102,7 @@ def _has_own_columns(path: Path) -> bool:
     try:
         return set(ITEMS.column_names) <= set(column_names(path))
     except ValueError:
-        # Whoever reads it tells what is wrong with it.
+        # The reader of the file reports what is wrong with it.
         return True
 
 

@@ -244,7 +244,7 @@ def _refuse_identical(drafts: list[Draft]) -> None:
 
 
 def _refuse_shifted(drafts: list[Draft]) -> None:
-    """Refuse pairs of which one sentence stands a row too high or too low throughout.
+    """Refuse pairs of which one sentence is a row too high or too low throughout.
 
     Then each good sentence shares more words with the bad one of the next row, or of the row
     before, than with its own. At the end of the table one row may have none.

@@ -93,7 +93,7 @@ def read_materials(
         language: The items' language (BCP 47), which determines the encoding of files without
             Unicode.
         as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
-            them. A study's page shows single spaces, and a note tells what that changes.
+            them. A study's page shows single spaces, and a note says what that changes.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
@@ -218,7 +218,7 @@ def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str
 def _note_beginnings(
     table: RawTable, columns: Mapping[str, str], drafts: Sequence[Draft]
 ) -> Iterable[str]:
-    """Report an unread column of longer texts, which the options may go on from."""
+    """Report an unused column of longer texts: they may be contexts that the options continue."""
     longest = max(
         (len(text.split()) for draft in drafts for text in (draft.good, draft.bad)), default=0
     )

@@ -39,7 +39,7 @@ class PrefixCompletion(ResponseType):
 
     @property
     def shows_words_alone(self) -> bool:
-        """True: the context stands above the options."""
+        """True: the context is shown above the options."""
         return True
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:

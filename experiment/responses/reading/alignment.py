@@ -275,10 +275,10 @@ def _count_same_words(words: Sequence[str], other_words: Sequence[str], begin: i
 
 
 def _places_correspond(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether no stretch of words stands at other places in the second sentence.
+    """Return whether no stretch of words has another position in the second sentence.
 
     The same words in another order are a manipulation and not a shift, if they make at most half
-    of the sentence, and the words around them stand at the same places.
+    of the sentence, and the words around them have the same positions.
     """
     pairs = list(zip(first, second, strict=True))
     for is_same, group in groupby(pairs, key=lambda pair: pair[0] == pair[1]):

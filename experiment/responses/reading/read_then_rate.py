@@ -30,7 +30,7 @@ _TIMES = (
 
 
 class ReadThenRate(Points, Paced):
-    """Shows a version step by step, or as a whole, and then a scale in its place."""
+    """Shows a version step by step, or as a whole, and then a scale instead."""
 
     name: ClassVar[str] = "read_then_rate"
     family: ClassVar[str] = "read_then_rate"

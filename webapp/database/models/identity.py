@@ -57,7 +57,7 @@ def keys_of(dialect: Dialect) -> Keys | None:
 
 
 class _Digest(TypeDecorator[str]):
-    """A text that is stored and searched as its digest."""
+    """A text that is stored, and searched for, as its digest."""
 
     impl = String
     cache_ok = True
@@ -89,7 +89,7 @@ class SealedText(_Sealed):
         return super().process_bind_param(value, dialect) if value else value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return a sealed text opened; an empty text stays as it is."""
+        """Return a stored text decrypted; an empty text is returned unchanged."""
         return super().process_result_value(value, dialect) if value else value
 
 

@@ -34,7 +34,7 @@ _REMEDIES = {
         "earlier attempt created"
     ),
     "AssignmentDoesNotExist": (
-        "The worker has not submitted it: parallax reconcile tells what became of it"
+        "The worker has not submitted it: parallax reconcile shows its state"
     ),
 }
 

@@ -16,7 +16,7 @@ _LEAST_FEE_CENTS = 1
 
 
 class MturkSettings(BaseModel):
-    """Where workers are found and paid."""
+    """The settings with which workers are found and paid on Mechanical Turk."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -10,7 +10,7 @@ _ID = r"^([0-9a-f]{24})?$"
 
 
 class ProlificSettings(BaseModel):
-    """Where people are found and paid, and who we are there."""
+    """The settings with which people are found and paid on Prolific."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

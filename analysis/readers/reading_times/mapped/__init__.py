@@ -1,1 +1,1 @@
-"""Reading times of others, compared by a mapping that says what their columns mean."""
+"""Reading times of other studies, compared by a mapping that says what their columns mean."""

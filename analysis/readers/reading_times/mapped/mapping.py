@@ -107,7 +107,7 @@ def refuse_doubled_headers(source: Source, meaning: TimesMapping) -> None:
 
 
 def keep_rows(source: Source, meaning: TimesMapping) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows that the mapping keeps, and how many others there are."""
+    """Return the rows that the mapping keeps, and the number of rows that it drops."""
     table, notes = source.table, []
     for rule, is_kept in ((meaning.keep, True), (meaning.drop, False)):
         for name, given in rule.items():

@@ -13,7 +13,7 @@ from experiment.responses.reading.alignment import normalise_word
 # A sentence belongs to another item if it shares this much with that one's other sentences, and
 # at most half as much with those of its own item.
 _SHARED, _FEWEST_SHARED = 0.6, 4
-# A few items: at most one in so many.
+# A few items are at most one in this many.
 _A_FEW = 4
 
 

@@ -1,4 +1,4 @@
-"""Reading times of others with their design, as a run that ``parallax compare`` can answer.
+"""Reading times of other studies with their design, as a run for ``parallax compare``.
 
 The table has a row for each participant and word or region (or, with ``{n}`` in the mapping, a
 column for each region). A mapping says what its columns mean, which region is the critical one, and

@@ -62,7 +62,7 @@ def test_ibex_tells_the_maze_and_self_paced_reading_apart(tmp_path: Path):
     assert frame.loc["spr-8", "question_correct"].tolist() == [True, True]
     assert pd.isna(frame.loc[("rel-7", 1), "question_correct"])
     assert set(frame["participant"]) == {"1546300800-01234567"}
-    assert found.notes == ("results: 1 words were not seen, behind a wrong choice.",)
+    assert found.notes == ("results: 1 words after a wrong choice were not seen.",)
 
 
 def test_pcibex_has_its_controllers_inside_its_own_elements(tmp_path: Path):
