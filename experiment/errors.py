@@ -34,10 +34,10 @@ class ParallaxError(Exception):
         super().__init__(self._write_paragraph())
 
     def _write_paragraph(self) -> str:
-        place = f"{self.where}: " if self.where else ""
+        location = f"{self.where}: " if self.where else ""
         expected = f" Expected {_end_sentence(self.expected)}" if self.expected else ""
         remedy = f" {_end_sentence(self.remedy)}" if self.remedy else ""
-        return f"{place}{_end_sentence(self.problem)}{expected}{remedy}"
+        return f"{location}{_end_sentence(self.problem)}{expected}{remedy}"
 
 
 def _end_sentence(text: str) -> str:

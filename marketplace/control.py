@@ -37,7 +37,7 @@ def create_control_blueprint(faults: FaultPlan, advance: Callable[[float], datet
 
     @control.post("/faults")
     def set_faults() -> Response:
-        faults.set(read_json_object())
+        faults.replace(read_json_object())
         return json_response(faults.to_json())
 
     @control.post("/clock")

@@ -59,9 +59,9 @@ class FaultPlan:
 
     def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
         self._lock, self._sleep = threading.Lock(), sleep
-        self.set({})
+        self.replace({})
 
-    def set(self, fields: Mapping[str, Any]) -> None:
+    def replace(self, fields: Mapping[str, Any]) -> None:
         """Replace the faults, and restart the random numbers.
 
         Args:

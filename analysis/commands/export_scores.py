@@ -86,8 +86,8 @@ def _sample_lines(rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]
         pair = [scores[item_id, version] for version in (Variant.GOOD, item.contrast)]
         delimiter = " " if item.context else ""
         arguments = {
-            f"gen_args_{place}": {"arg_0": item.context, "arg_1": f"{delimiter}{text}"}
-            for place, text in enumerate((item.good, item.alternative))
+            f"gen_args_{index}": {"arg_0": item.context, "arg_1": f"{delimiter}{text}"}
+            for index, text in enumerate((item.good, item.alternative))
         }
         answers = [[str(nats), "False"] for nats in pair]
         sample = {

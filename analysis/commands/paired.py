@@ -155,33 +155,33 @@ def _read_score_file(path: Path) -> pd.DataFrame:
 def _read_sample_log(path: Path, metric: str, by: str) -> list[dict[str, object]]:
     task = path.stem.removeprefix("samples_").split("_20")[0]
     rows: dict[str, dict[str, object]] = {}
-    for place, sample in json_lines(read_text(path)[0], path):
+    for location, sample in json_lines(read_text(path)[0], path):
         number = str(sample.get("doc_id", len(rows)))
         # If several filters answered an item, the first one counts.
         if number not in rows:
             rows[number] = {
                 "item_id": f"{task}/{number}",
                 "text": str(sample.get("doc_hash", "")),
-                PARADIGM: _paradigm_of_sample(sample, by, task, place),
-                "correct": _is_sample_correct(sample, metric, place),
+                PARADIGM: _paradigm_of_sample(sample, by, task, location),
+                "correct": _is_sample_correct(sample, metric, location),
             }
     return list(rows.values())
 
 
-def _paradigm_of_sample(sample: Mapping[str, Any], by: str, task: str, place: str) -> str:
+def _paradigm_of_sample(sample: Mapping[str, Any], by: str, task: str, location: str) -> str:
     if not by:
         return task
     document = sample.get("doc")
     if not isinstance(document, dict) or by not in document:
         raise AnalysisError(
             f'the sample\'s document has no "{by}"',
-            where=place,
+            where=location,
             expected=f"one of: {', '.join(document) if isinstance(document, dict) else 'none'}",
         )
     return str(document[by])
 
 
-def _is_sample_correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
+def _is_sample_correct(sample: Mapping[str, Any], metric: str, location: str) -> bool:
     names: Sequence[str] = (metric,) if metric else METRICS
     name = next((model_name for model_name in names if model_name in sample), "")
     value = sample.get(name)
@@ -189,7 +189,7 @@ def _is_sample_correct(sample: Mapping[str, Any], metric: str, place: str) -> bo
         raise AnalysisError(
             f"the sample does not say whether it is right ({name or 'no metric'}: "
             f"{json.dumps(value)})",
-            where=place,
+            where=location,
             expected=f"1 or 0 under {' or '.join(names)}",
             remedy="Name the metric of the log with --metric",
         )

@@ -44,7 +44,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
             expected='the response "self_paced" or "maze", or a task of it',
         )
     scorer = load_scorer(model, device)
-    texts = list(_steps_of_versions(response, load_items(study)))
+    texts = list(_list_steps_by_version(response, load_items(study)))
     model_inputs = [[_step_as_model_input(scorer, text) for text in steps] for _, steps in texts]
     # Scripts without spaces between words have no spaces between steps either.
     spaces = any(join_regions(steps) == " ".join(steps) for _, steps in texts)
@@ -66,7 +66,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     )
 
 
-def _steps_of_versions(
+def _list_steps_by_version(
     response: ResponseType, items: Iterable[Item]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each version in the tables, and the version's steps."""

@@ -150,9 +150,9 @@ def _check_values(
 def _make_frame(
     schema: TableSchema, table: pa.Table, path: Path, *, categorical: bool
 ) -> pd.DataFrame:
-    for place, field in enumerate(table.schema if categorical else ()):
+    for index, field in enumerate(table.schema if categorical else ()):
         if pa.types.is_string(field.type):
-            table = table.set_column(place, field.name, table[place].dictionary_encode())
+            table = table.set_column(index, field.name, table[index].dictionary_encode())
     return _require_unique_key(schema, table.to_pandas(self_destruct=True), path)
 
 
@@ -175,6 +175,6 @@ def _find_repeated_keys(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.b
     """Return which rows repeat a key: ``frame.duplicated``, computed on one number per key."""
     number = np.zeros(len(frame), np.int64)
     for name in key:
-        codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
-        number = number * (len(distinct) + 1) + codes
+        codes, distinct_values = pd.factorize(frame[name], use_na_sentinel=False)
+        number = number * (len(distinct_values) + 1) + codes
     return pd.Series(number).duplicated().to_numpy()

@@ -202,8 +202,8 @@ def _find_trial_rows(run: ExportedRun, people: "pd.Index[str]", person: Codes) -
     if np.array_equal(response_keys, trial_keys):
         return np.arange(len(response_keys))
     order = np.argsort(trial_keys, kind="stable")
-    place = np.searchsorted(trial_keys, response_keys, sorter=order).clip(max=len(trial_keys) - 1)
-    trial_rows = order[place] if len(order) else np.zeros(len(response_keys), np.intp)
+    index = np.searchsorted(trial_keys, response_keys, sorter=order).clip(max=len(trial_keys) - 1)
+    trial_rows = order[index] if len(order) else np.zeros(len(response_keys), np.intp)
     return (
         np.where(trial_keys[trial_rows] == response_keys, trial_rows, -1)
         if len(order)
@@ -301,14 +301,14 @@ def _refuse_scores(scores: Scores, items: Iterable[str], problem: str) -> None:
 
 
 def check_same_items(
-    run: ExportedRun, scores: Scores, judged: Sequence[str], own_hash: Callable[[], str]
+    run: ExportedRun, scores: Scores, judged_ids: Sequence[str], own_hash: Callable[[], str]
 ) -> None:
     """Check that the scores are of the run's materials and cover every judged item.
 
     Args:
         run: The exported run.
         scores: One model's scores.
-        judged: The ids of the judged items.
+        judged_ids: The ids of the judged items.
         own_hash: Returns the hash of the run's own items, for scores of those items only.
 
     Raises:
@@ -316,7 +316,7 @@ def check_same_items(
     """
     score_facts, facts = scores.facts, run.facts
     where = f"{run.folder} and {scores.path}"
-    judged_items = pd.Index(judged)
+    judged_items = pd.Index(judged_ids)
     is_scored = np.zeros(len(judged_items) + 1, bool)
     is_scored[find_codes(scores.frame["item_id"], judged_items)] = True
     if missing := sorted(judged_items[~is_scored[:-1]]):

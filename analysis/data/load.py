@@ -324,7 +324,7 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
     return loaded
 
 
-def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
+def _facts_error(error: Exception, path: Path, location: str) -> AnalysisError:
     if isinstance(error, ValidationError):
         validation_errors = error.errors(include_url=False)
         problem = "; ".join(
@@ -334,7 +334,7 @@ def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     else:
         problem = f"it cannot be read ({why_unread(error)})"
     return AnalysisError(
-        f"{place} does not say where the data come from: {problem}",
+        f"{location} does not say where the data come from: {problem}",
         where=str(path),
         remedy="Create the file again with the command that wrote it",
     )

@@ -144,16 +144,16 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
     rows: list[dict[str, str]] = []
     ids: dict[tuple[tuple[str, str], ...], str] = {}
     renamed = []
-    for place, items in enumerate(tables, start=1):
+    for number, items in enumerate(tables, start=1):
         names = {}
         for row in items.astype(str).to_dict("records"):
             values = {str(key): str(value) for key, value in row.items()}
             name, content = values["item_id"], tuple(sorted(values.items()))
             if content not in ids:
-                ids[content] = _mark_id(name, place, taken_ids) if name in used else name
+                ids[content] = _mark_id(name, number, taken_ids) if name in used else name
                 used.add(ids[content])
                 if ids[content] != name:
-                    frame = f"{values['frame']}{_MARK}{place}" if values["frame"] else ""
+                    frame = f"{values['frame']}{_MARK}{number}" if values["frame"] else ""
                     values |= {"item_id": ids[content], "frame": frame}
                 rows.append(values)
             if ids[content] != name:
@@ -162,9 +162,9 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
     return pd.DataFrame(rows).fillna(""), renamed
 
 
-def _mark_id(name: str, place: int, taken: set[str]) -> str:
+def _mark_id(name: str, number: int, taken: set[str]) -> str:
     """Return an id for a part's item that no other item has, and mark it as taken."""
-    marked_id = f"{name}{_MARK}{place}"
+    marked_id = f"{name}{_MARK}{number}"
     while marked_id in taken:
         marked_id += _MARK
     taken.add(marked_id)

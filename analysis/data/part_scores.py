@@ -50,11 +50,11 @@ def write_part_scores(run: ExportedRun, files: Sequence[Path], folder: Path) -> 
         scored: dict[int, Path] = {}
         for path, facts in score_files:
             places = _find_parts(run, hashes, path, facts)
-            for place in places:
-                if place in scored:
-                    raise _scored_twice_error(run.parts[place], facts.model, scored[place], path)
-                scored[place] = path
-                tables.append(_scores_of_part(path, run.parts[place], renamed[place], tables))
+            for index in places:
+                if index in scored:
+                    raise _scored_twice_error(run.parts[index], facts.model, scored[index], path)
+                scored[index] = path
+                tables.append(_scores_of_part(path, run.parts[index], renamed[index], tables))
         written_paths.append(folder / f"{number}.parquet")
         pq.write_table(
             _merge_tables(tables, run, [facts for _, facts in score_files]), written_paths[-1]
@@ -67,8 +67,8 @@ def _find_parts(
 ) -> list[int]:
     """Return the indices, from 0, of the parts with the materials of a score file."""
     part_indices = [
-        place
-        for place, (part, materials_hash_) in enumerate(zip(run.parts, hashes, strict=True))
+        index
+        for index, (part, materials_hash_) in enumerate(zip(run.parts, hashes, strict=True))
         if facts.materials_hash in (part.facts.materials_hash, materials_hash_)
         and (not facts.study or facts.study == part.facts.study)
     ]
@@ -98,14 +98,14 @@ def _scores_of_part(
     scored_ids = {name for table_ in earlier_tables for name in table_["item_id"].to_pylist()}
     joined_ids = [renamed.get(name, name) for name in names]
     rows = [
-        place
-        for place, (name, new) in enumerate(zip(names, joined_ids, strict=True))
+        index
+        for index, (name, new) in enumerate(zip(names, joined_ids, strict=True))
         if name in item_ids and new not in scored_ids
     ]
-    place = table.schema.get_field_index("item_id")
-    column = pa.array([joined_ids[row] for row in rows], table.schema.field(place).type)
+    index = table.schema.get_field_index("item_id")
+    column = pa.array([joined_ids[row] for row in rows], table.schema.field(index).type)
     return table.take(pa.array(rows, pa.int64())).set_column(
-        place, table.schema.field(place), column
+        index, table.schema.field(index), column
     )
 
 

@@ -25,10 +25,10 @@ def parse_positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[
     """
     numbers_ = parse_numbers(table, header, least=first)
     if (numbers_ % 1 != 0).any():
-        place = int(np.flatnonzero(numbers_ % 1 != 0)[0])
+        index = int(np.flatnonzero(numbers_ % 1 != 0)[0])
         raise AnalysisError(
-            f"{numbers_[place]} is not a position",
-            where=table.rows[place].place,
+            f"{numbers_[index]} is not a position",
+            where=table.rows[index].place,
             expected="1, 2, 3",
         )
     return numbers_.astype(int) - (first - 1)
@@ -47,13 +47,13 @@ def parse_numbers(
     blank = texts.str.lower().isin(MISSING_NUMBERS) & missing
     wrong = ~blank & ~(np.isfinite(values) & (values >= least))
     if wrong.any():
-        place = int(np.flatnonzero(wrong)[0])
+        index = int(np.flatnonzero(wrong)[0])
         raise AnalysisError(
-            f'"{texts[place]}" is not a valid value of the column "{header}"',
-            where=table.rows[place].place,
+            f'"{texts[index]}" is not a valid value of the column "{header}"',
+            where=table.rows[index].place,
             expected=f"a number that is at least {least}",
             remedy="If texts begin with the number 0, say --first-position 0"
-            if least == 1 and values[place] == 0
+            if least == 1 and values[index] == 0
             else "",
         )
     return values

@@ -44,9 +44,9 @@ def cells_figure(
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES * across / _ACROSS, _HEIGHT_INCHES * down)
         grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-        for place, (title, rows) in enumerate(panels.items()):
-            _draw_panel(grid[place], title, rows, factors[title])
-            grid[place].set_ylabel(measured)
+        for index, (title, rows) in enumerate(panels.items()):
+            _draw_panel(grid[index], title, rows, factors[title])
+            grid[index].set_ylabel(measured)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         if simulated:

@@ -257,13 +257,15 @@ def option_findings(
     options = find_options(run)
     if not options:
         return Findings()
-    people = _compute_shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    people = _compute_choice_shares(
+        judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people"
+    )
     items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
     shares, incomplete = people, []
     for model_scores in scores:
         chosen = choose_options(model_scores, options).merge(items, on="item_id")
         shares = shares.merge(
-            _compute_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
+            _compute_choice_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
         )
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
             incomplete.append(model_scores.facts.model)
@@ -294,7 +296,7 @@ def option_findings(
     return Findings((table,), {"options": rows}, left_out)
 
 
-def _compute_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+def _compute_choice_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
     counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
     shares = counts.rename("n").reset_index()
     total = chosen.groupby(_BY).size().rename("total").reset_index()

@@ -81,7 +81,7 @@ def _list_steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
         if coding == "helmert":
             places = range(1, len(levels))
             steps_by_factor[factor] = [
-                _Step(factor, levels[place], levels[:place]) for place in places
+                _Step(factor, levels[index], levels[:index]) for index in places
             ]
             continue
         pairs = list(combinations(levels, 2))
@@ -191,8 +191,8 @@ def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataF
     """
     levels = np.array([cross.cells[cell] for cell in cells.astype(str)])
     of_factor = {
-        factor: dict(_factor_columns(levels[:, place], factor, names, plan.coding))
-        for place, (factor, names) in enumerate(cross.factors.items())
+        factor: dict(_factor_columns(levels[:, index], factor, names, plan.coding))
+        for index, (factor, names) in enumerate(cross.factors.items())
     }
     columns: dict[str, Floats] = {}
     for factor_columns in of_factor.values():
@@ -200,8 +200,8 @@ def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataF
     for number in range(2, len(of_factor) + 1) if plan.interactions else ():
         for factors in combinations(of_factor, number):
             for chosen in product(*(of_factor[factor] for factor in factors)):
-                binary = all(len(of_factor[factor]) == 1 for factor in factors)
-                words = " x ".join(factors) if binary else " x ".join(chosen)
+                have_two_levels = all(len(of_factor[factor]) == 1 for factor in factors)
+                words = " x ".join(factors) if have_two_levels else " x ".join(chosen)
                 column = np.prod([columns[name] for name in chosen], axis=0)
                 columns[f"Interaction: {words}"] = column
     return _independent_columns(pd.DataFrame(columns, index=cells.index))
@@ -214,11 +214,11 @@ def _factor_columns(
     if coding == "sum" and len(names) == 2:
         yield f"{factor}: {' - '.join(names)}", np.where(levels == first, 0.5, -0.5)
         return
-    for place, name in enumerate(names[1:], 1):
+    for index, name in enumerate(names[1:], 1):
         if coding == "helmert":
-            preceding = np.isin(levels, names[:place])
-            column = (levels == name) * place / (place + 1.0) - preceding / (place + 1.0)
-            yield f"{factor}: {name} - {_mean_of(names[:place])}", column
+            preceding = np.isin(levels, names[:index])
+            column = (levels == name) * index / (index + 1.0) - preceding / (index + 1.0)
+            yield f"{factor}: {name} - {_mean_of(names[:index])}", column
             continue
         column = (levels == name).astype(float)
         yield f"{factor}: {name} - {first}", column - (coding == "sum") / len(names)

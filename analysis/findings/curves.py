@@ -213,7 +213,7 @@ def _make_position_rows(
             "construction": item["construction"],
             "condition": item["condition"],
             "signature": f"{signature} {len(bad)}",
-            "place": place,
+            "place": position,
             "slot": region.slot,
             "words": region.words
             if region.words == other_region.words
@@ -221,7 +221,7 @@ def _make_position_rows(
             "good_nats": of_good,
             "other_nats": of_other,
         }
-        for place, ((region, of_good), (other_region, of_other)) in enumerate(
+        for position, ((region, of_good), (other_region, of_other)) in enumerate(
             zip(good, bad, strict=False)
         )
     ]

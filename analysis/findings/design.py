@@ -47,9 +47,9 @@ class Crossing:
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
         """Return each cell's name when these factors alone count, and the crossing of them."""
-        places = [place for place, name in enumerate(self.factors) if name in factors]
+        places = [index for index, name in enumerate(self.factors) if name in factors]
         levels = {
-            cell: tuple(values[place] for place in places) for cell, values in self.cells.items()
+            cell: tuple(values[index] for index in places) for cell, values in self.cells.items()
         }
         names = {cell: ", ".join(values) for cell, values in levels.items()}
         kept_factors = {name: values for name, values in self.factors.items() if name in factors}
@@ -60,13 +60,13 @@ class Crossing:
     def without_empty_levels(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""
         present_levels = {
-            name: tuple(level for level in levels if level in {values[place] for values in
+            name: tuple(level for level in levels if level in {values[index] for values in
                                                                self.cells.values()})
-            for place, (name, levels) in enumerate(self.factors.items())
+            for index, (name, levels) in enumerate(self.factors.items())
         }  # fmt: skip
-        places = [place for place, levels in enumerate(present_levels.values()) if len(levels) > 1]
+        places = [index for index, levels in enumerate(present_levels.values()) if len(levels) > 1]
         cells = {
-            cell: tuple(levels[place] for place in places) for cell, levels in self.cells.items()
+            cell: tuple(levels[index] for index in places) for cell, levels in self.cells.items()
         }
         return type(self)(
             {name: values for name, values in present_levels.items() if len(values) > 1}, cells
@@ -172,16 +172,16 @@ def _cells_by_factors(
         version = rows["version"].astype(str).eq("good").map({True: "expected", False: "other"})
         levels.insert(0, VERSION, version)
     cell = levels.agg(", ".join, axis=1)
-    distinct = levels.assign(cell=cell).drop_duplicates("cell")
+    distinct_cells = levels.assign(cell=cell).drop_duplicates("cell")
     order = {str(name): tuple(dict.fromkeys(levels[name])) for name in levels}
     order |= {name: tuple(dict.fromkeys(columns[name])) for name in factor_names}
     names = [str(name) for name in levels]
-    distinct = distinct.sort_values(
+    distinct_cells = distinct_cells.sort_values(
         names, key=lambda column: column.map(order[str(column.name)].index)
     )
     cells = {
         str(row["cell"]): tuple(str(row[name]) for name in names)
-        for row in distinct.to_dict("records")
+        for row in distinct_cells.to_dict("records")
     }
     return rows.assign(cell=cell), Crossing(order, cells)
 
@@ -216,14 +216,14 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
         for row in cells.to_dict("records")
     }
     factors = {
-        name: tuple(dict.fromkeys(values[place] for values in of_cell.values()))
-        for place, name in enumerate(names)
+        name: tuple(dict.fromkeys(values[index] for values in of_cell.values()))
+        for index, name in enumerate(names)
     }
     several = {name for name, values in factors.items() if len(values) > 1}
-    places = [place for place, name in enumerate(names) if name in several]
+    places = [index for index, name in enumerate(names) if name in several]
     return Crossing(
         {name: factors[name] for name in names if name in several},
-        {name: tuple(values[place] for place in places) for name, values in of_cell.items()},
+        {name: tuple(values[index] for index in places) for name, values in of_cell.items()},
     )
 
 

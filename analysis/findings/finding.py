@@ -108,7 +108,7 @@ class Context:
         }
         order = ["", *constructions]
         names = frame["construction"].astype(str)
-        place = names.map({name: number for number, name in enumerate(order)}).fillna(len(order))
+        position = names.map({name: number for number, name in enumerate(order)}).fillna(len(order))
         titles = {"": ALL_ITEMS} | {
             name: construction.title for name, construction in constructions.items()
         }
@@ -119,7 +119,7 @@ class Context:
             label=[titles.get(name, name) for name in names],
             group=[groups.get(name, "") for name in names],
         )
-        return labelled.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)
+        return labelled.iloc[position.argsort(kind="stable").to_numpy()].reset_index(drop=True)
 
 
 def titles_of(study: Study) -> dict[str, str]:

@@ -38,14 +38,14 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(len(steps) - 0.5, -0.5)
-        for place, (text, lost) in enumerate(steps):
-            last = place == len(steps) - 1
-            _draw_box(axes, 0.3, place, text, PEOPLE if last else TEXT)
+        for row, (text, lost) in enumerate(steps):
+            last = row == len(steps) - 1
+            _draw_box(axes, 0.3, row, text, PEOPLE if last else TEXT)
             if not last:
-                _draw_arrow(axes, (0.3, place + 0.27), (0.3, place + 0.73))
+                _draw_arrow(axes, (0.3, row + 0.27), (0.3, row + 0.73))
             if lost:
-                _draw_arrow(axes, (0.3, place + 0.5), (0.6, place + 0.5))
-                _draw_box(axes, 0.79, place + 0.5, lost, TEXT)
+                _draw_arrow(axes, (0.3, row + 0.5), (0.6, row + 0.5))
+                _draw_box(axes, 0.79, row + 0.5, lost, TEXT)
         if simulated:
             warn_of_programs(axes)
     return figure

@@ -92,10 +92,10 @@ class _Named:
 
     def add(self, text: str) -> None:
         """Add the next item's text, ``name=value`` pairs joined by spaces."""
-        if (place := self._known.get(text)) is None:
-            place = self._known[text] = len(self._named)
+        if (index := self._known.get(text)) is None:
+            index = self._known[text] = len(self._named)
             self._named.append([self._number_choice(*pair.partition("=")) for pair in text.split()])
-        self._of_item.append(place)
+        self._of_item.append(index)
 
     def _number_choice(self, name: str, _: str, value: str) -> int:
         choice = f"{self._kind} {name}", value.replace("_", " ")
@@ -253,7 +253,7 @@ def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.
 
 def _order_by_difficulty(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows by factor in the order of the items, the most difficult first."""
-    order = {name: place for place, name in enumerate(frame["group"].unique())}
+    order = {name: position for position, name in enumerate(frame["group"].unique())}
     ordered = frame.assign(place=frame["group"].map(order))
     ordered = ordered.sort_values(["place", "people", "label"], ignore_index=True)
     return ordered.drop(columns="place")

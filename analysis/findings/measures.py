@@ -358,13 +358,15 @@ def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
 def _sort_by_item_order(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows of a region in the order of the items' conditions."""
     order = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
-    place = means["cell"].map(
+    position = means["cell"].map(
         lambda cell: next(
             (n for n, name in enumerate(order) if cell == name or cell.startswith(f"{name},")),
             len(order),
         )
     )
-    rows = means.assign(place=place).sort_values(["construction", "region", "place"], kind="stable")
+    rows = means.assign(place=position).sort_values(
+        ["construction", "region", "place"], kind="stable"
+    )
     return rows.drop(columns="place").reset_index(drop=True)
 
 

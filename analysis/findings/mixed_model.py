@@ -250,7 +250,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     columns = _name_effect_columns(random_effects)
     table = rows[[column for column in rows if column in _COLUMNS or str(column) in model.formula]]
     table = table.assign(
-        **{name: random_effects.values[:, place] for place, name in columns.items()}
+        **{name: random_effects.values[:, index] for index, name in columns.items()}
     )
     table.to_csv(folder / CHOICES, index=False)
     formula = " +\n    ".join(
@@ -281,8 +281,8 @@ def _list_fixed_effects(model: MixedModel, rows: pd.DataFrame) -> str:
 def _name_effect_columns(varying: Effects) -> dict[int, str]:
     """Return the names of the columns with the effects' values, by the index of the effect."""
     names: dict[int, str] = {}
-    for place, name in enumerate(varying.names):
-        values = varying.values[:, place]
+    for index, name in enumerate(varying.names):
+        values = varying.values[:, index]
         if (values == 1).all():
             continue
         same = next(
@@ -290,19 +290,19 @@ def _name_effect_columns(varying: Effects) -> dict[int, str]:
             None,
         )
         if same is not None:
-            names[place] = names[same]
+            names[index] = names[same]
         else:
-            names[place] = f"slope_{place}" if ", " in name else "person"
+            names[index] = f"slope_{index}" if ", " in name else "person"
     return names
 
 
 def _format_random_effects(varying: Effects, columns: dict[int, str]) -> Iterator[str]:
     with_next = {first for first, _ in varying.pairs}
     terms: list[str] = []
-    for place, name in enumerate(varying.names):
-        column = columns.get(place)
+    for index, name in enumerate(varying.names):
+        column = columns.get(index)
         terms.append(("" if terms else "0 + ") + column if column else "1")
-        if place not in with_next:
+        if index not in with_next:
             yield f"({' + '.join(terms)} | {name.partition(', ')[0]})"
             terms = []
 

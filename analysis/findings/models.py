@@ -158,15 +158,15 @@ def _join_item_columns(
     # A feature may have the name of a column; the values are then the same.
     features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
     columns = items[[*CELL]].join(features)
-    place = find_codes(rows["item_id"], pd.Index(items["item_id"]))
-    if (place < 0).any():
+    index = find_codes(rows["item_id"], pd.Index(items["item_id"]))
+    if (index < 0).any():
         raise AnalysisError(
-            f"{int((place < 0).sum())} {item_kind} item(s) are not among the items; the first: "
-            f"{rows['item_id'][place < 0].iloc[0]}",
+            f"{int((index < 0).sum())} {item_kind} item(s) are not among the items; the first: "
+            f"{rows['item_id'][index < 0].iloc[0]}",
             where=where,
             expected="scores and judgments of these items",
         )
-    return rows.join(columns.iloc[place].reset_index(drop=True))
+    return rows.join(columns.iloc[index].reset_index(drop=True))
 
 
 def accuracy_by(

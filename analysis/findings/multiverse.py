@@ -64,9 +64,9 @@ def universes(study: Study) -> list[Universe]:
     settings = [Universe("as run", rules)]
     if rules:
         settings.append(Universe("nobody excluded", ()))
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
         for changed, name in _vary_settings(rule):
-            settings.append(Universe(name, (*rules[:place], changed, *rules[place + 1 :])))
+            settings.append(Universe(name, (*rules[:index], changed, *rules[index + 1 :])))
     return settings
 
 

@@ -72,8 +72,8 @@ def rating_findings(
 
 def _order_by_condition(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
     """Return the rows by condition, the good version before the other."""
-    place = {name: number for number, name in enumerate(conditions)}
-    rows = frame.assign(place=frame["condition"].map(place))
+    position = {name: number for number, name in enumerate(conditions)}
+    rows = frame.assign(place=frame["condition"].map(position))
     by = ["place", "other"] if "version" in rows else ["place"]
     rows["other"] = rows["version"] != Variant.GOOD if "version" in rows else False
     return rows.sort_values(by, kind="stable").drop(columns=["place", "other"])
@@ -117,11 +117,11 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
         "ratings",
         "Ratings",
         f"Mean rating on a scale from 1 to {points}, by "
-        f"{'condition and version' if _version_column(means) else 'condition'}.",
+        f"{'condition and version' if _make_version_column(means) else 'condition'}.",
         rows.rename(columns={"mean": "rating"}),
         (
             _LABEL,
-            *_version_column(means),
+            *_make_version_column(means),
             Column("rating", "Mean", "estimate"),
             Column("sd", "SD", "number"),
             Column("n_ratings", "Ratings", "count"),
@@ -133,7 +133,7 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
     )
 
 
-def _version_column(rows: pd.DataFrame) -> tuple[Column, ...]:
+def _make_version_column(rows: pd.DataFrame) -> tuple[Column, ...]:
     """Return the column of the version; empty if sentences have no second version."""
     several = rows["version"].astype(str).nunique() > 1
     return (Column("version", "Version", "text"),) if several else ()
@@ -156,7 +156,7 @@ def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table
         "Use of the scale",
         "How often each point was chosen.",
         rows,
-        (_LABEL, *_version_column(ratings), *columns),
+        (_LABEL, *_make_version_column(ratings), *columns),
         section=Section.RATINGS,
     )
 

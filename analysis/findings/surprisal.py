@@ -104,10 +104,10 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     """
     predictors = add_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
-    place = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
+    location = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (lost := joined["scored"].isna()).any():
         raise _make_other_words_error(
-            f"{int(lost.sum()):,} readings have no surprisal; the first: {place[lost].iloc[0]}",
+            f"{int(lost.sum()):,} readings have no surprisal; the first: {location[lost].iloc[0]}",
             model,
             "the items of the run, divided into the same steps",
         )
@@ -115,7 +115,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     if differs.any():
         read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
         raise _make_other_words_error(
-            f'"{read}" was read and "{scored}" was scored: {place[differs].iloc[0]}',
+            f'"{read}" was read and "{scored}" was scored: {location[differs].iloc[0]}',
             model,
             "the words that were read",
         )

@@ -323,10 +323,10 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
 
 def items_in(study: Study, built: BuiltLists) -> list[Item]:
     """Return the items of the lists, in the order of the study's table if it has one."""
-    distinct = {entry.item.item_id: entry.item for entries in built.lists for entry in entries}
+    item_by_id = {entry.item.item_id: entry.item for entries in built.lists for entry in entries}
     if not study.materials.items:
-        return list(distinct.values())
-    return [item for item in load_items(study) if item.item_id in distinct]
+        return list(item_by_id.values())
+    return [item for item in load_items(study) if item.item_id in item_by_id]
 
 
 def add_expected_means(

@@ -149,8 +149,10 @@ def expect_from_items(
     share = np.clip(probabilities, people.lapse / 2 + _EDGE, 1 - _EDGE)
     share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
     by_participant = replace(people, sd_items=0.0)
-    distinct, place = np.unique(share, return_inverse=True)
-    logits = np.array([intercept(float(accuracy), by_participant) for accuracy in distinct])[place]
+    distinct_shares, index = np.unique(share, return_inverse=True)
+    logits = np.array([intercept(float(accuracy), by_participant) for accuracy in distinct_shares])[
+        index
+    ]
     item, construction = np.concatenate(design.item), np.concatenate(design.construction)
     n = len(design.constructions)
     sums = np.bincount(construction, share[item], n)
@@ -282,15 +284,15 @@ def _simulate_judgments(
             verdict(rules, _session_judgments(design.lists[list_], row, own_times, own_screen)).kept
             for row, own_times, own_screen in zip(right, times, places[list_], strict=True)
         ]
-        place = np.flatnonzero(is_kept)
+        index = np.flatnonzero(is_kept)
         blocks.append(
             pd.DataFrame(
                 {
-                    "place": np.repeat(place, len(item)),
-                    "participant": np.repeat(place + list_ * per_list, len(item)),
-                    "item": np.tile(item, len(place)),
-                    "construction": np.tile(construction, len(place)),
-                    "right": right[place].ravel().astype(float),
+                    "place": np.repeat(index, len(item)),
+                    "participant": np.repeat(index + list_ * per_list, len(item)),
+                    "item": np.tile(item, len(index)),
+                    "construction": np.tile(construction, len(index)),
+                    "right": right[index].ravel().astype(float),
                 }
             )
         )
@@ -349,9 +351,9 @@ def _compute_intervals(
 ) -> pd.DataFrame:
     n = len(design.constructions)
     present = np.unique(judgments["construction"])
-    place = np.searchsorted(present, judgments["construction"])
+    index = np.searchsorted(present, judgments["construction"])
     # Every judgment counts once for its construction and once for the whole study.
-    group = np.concatenate([place, np.full(len(judgments), len(present))]).astype(np.intp)
+    group = np.concatenate([index, np.full(len(judgments), len(present))]).astype(np.intp)
     right, person, item = (
         np.tile(judgments[name].to_numpy(), 2) for name in ("right", "participant", "item")
     )

@@ -215,8 +215,8 @@ def _compute_intervals(
         items = answers["item_id"].unique()
         right = rng.random(len(items)) < model_accuracy
         decisions = pd.DataFrame({"item_id": items, "correct": right})
-        judged = answers.rename(columns={"value": "chose_good", "unit": "frame"})
-        rows = people_against_models(judged, {_MODEL: decisions}, ["construction"], level=level)
+        judgments = answers.rename(columns={"value": "chose_good", "unit": "frame"})
+        rows = people_against_models(judgments, {_MODEL: decisions}, ["construction"], level=level)
         rows = rows[rows["construction"] == ""]
     return list(zip(rows["low"].astype(float), rows["high"].astype(float), strict=True))
 

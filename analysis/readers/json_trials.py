@@ -98,8 +98,8 @@ def _is_trial_list(value: object) -> bool:
 
 
 def _decode_documents(text: str) -> Iterator[object]:
-    decoder, place = json.JSONDecoder(), 0
-    while remaining := text[place:].lstrip():
-        place = len(text) - len(remaining)
-        document, place = decoder.raw_decode(text, place)
+    decoder, position = json.JSONDecoder(), 0
+    while remaining := text[position:].lstrip():
+        position = len(text) - len(remaining)
+        document, position = decoder.raw_decode(text, position)
         yield document

@@ -215,13 +215,13 @@ def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> E
     )  # fmt: skip
 
 
-def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
+def refuse_unknown(judged_items: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
     """Raise if a judged item is not among the items.
 
     Raises:
         AnalysisError: A judged item is unknown.
     """
-    unknown = sorted(set(judged.unique()) - {item.item_id for item in items})
+    unknown = sorted(set(judged_items.unique()) - {item.item_id for item in items})
     if unknown:
         raise AnalysisError(
             f"{len(unknown)} judged item(s) are not among the items; the first: "

@@ -63,16 +63,16 @@ def read_samples(path: Path) -> Samples:
     drafts: list[Draft] = []
     scores: list[tuple[float, float]] = []
     numbers_seen, spaces = set[str](), set[bool]()
-    for place, sample in json_lines(read_text(path)[0], path):
+    for location, sample in json_lines(read_text(path)[0], path):
         number = str(sample.get("doc_id", len(drafts)))
         if number in numbers_seen:
             continue
         numbers_seen.add(number)
-        arguments = _parse_arguments(sample, place)
-        nats = _parse_log_likelihoods(sample, place)
-        target = _parse_target(sample, arguments, nats, place)
-        _refuse_contradiction(sample, nats, target, place)
-        draft = _make_draft(place, sample, arguments, target, task, number)
+        arguments = _parse_arguments(sample, location)
+        nats = _parse_log_likelihoods(sample, location)
+        target = _parse_target(sample, arguments, nats, location)
+        _refuse_contradiction(sample, nats, target, location)
+        draft = _make_draft(location, sample, arguments, target, task, number)
         drafts.append(draft)
         spaces.add(not draft.context and _is_after_one_space(arguments[0][1]))
         scores.append((nats[target], nats[1 - target]))
@@ -92,7 +92,7 @@ def read_samples(path: Path) -> Samples:
     )
 
 
-def _parse_arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
+def _parse_arguments(sample: Mapping[str, Any], location: str) -> list[tuple[str, str]]:
     """Return the context and continuation of each choice."""
     arguments = sample.get("arguments")
     requests = list(arguments.values()) if isinstance(arguments, dict) else arguments
@@ -103,35 +103,35 @@ def _parse_arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, s
         ]
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
-        raise _unreadable_sample_error("its arguments are no texts", place) from error
+        raise _unreadable_sample_error("its arguments are no texts", location) from error
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
     choices, further_contexts = contexts[:2], contexts[2:]
     choices_alone = [choice[1].strip() for choice in further_contexts if not choice[0].strip()]
-    either = [[choice[place].strip() for choice in choices] for place in (1, 0)]
+    either = [[choice[location].strip() for choice in choices] for location in (1, 0)]
     if len(choices) != 2 or (
         further_contexts
         and (len(choices_alone) < len(further_contexts) or choices_alone not in either)
     ):
-        raise _unreadable_sample_error(f"it has {len(contexts)} choices", place)
+        raise _unreadable_sample_error(f"it has {len(contexts)} choices", location)
     return choices
 
 
 def _parse_target(
-    sample: Mapping[str, Any], arguments: list[tuple[str, str]], nats: list[float], place: str
+    sample: Mapping[str, Any], arguments: list[tuple[str, str]], nats: list[float], location: str
 ) -> int:
     if arguments[0][1] == arguments[1][1] and arguments[0][0] != arguments[1][0]:
-        return _parse_context_target(sample, nats, place)
+        return _parse_context_target(sample, nats, location)
     target = str(sample.get("target"))
     if target in ("0", "1"):
         return int(target)
     texts = [text.strip() for _, text in arguments]
     if target.strip() in texts:
         return texts.index(target.strip())
-    raise _unreadable_sample_error(f'its target "{target}" is none of its choices', place)
+    raise _unreadable_sample_error(f'its target "{target}" is none of its choices', location)
 
 
-def _parse_context_target(sample: Mapping[str, Any], nats: list[float], place: str) -> int:
+def _parse_context_target(sample: Mapping[str, Any], nats: list[float], location: str) -> int:
     """Return the correct one of two contexts with the same continuation (WinoGrande).
 
     In this case the target is the continuation, which is not informative; the document's answer, or
@@ -144,11 +144,11 @@ def _parse_context_target(sample: Mapping[str, Any], nats: list[float], place: s
     if sample.get("acc") in (0, 1) and nats[0] != nats[1]:
         likelier = int(nats[1] > nats[0])
         return likelier if sample["acc"] == 1 else 1 - likelier
-    raise _unreadable_sample_error("nothing says which of its two contexts is right", place)
+    raise _unreadable_sample_error("nothing says which of its two contexts is right", location)
 
 
 def _refuse_contradiction(
-    sample: Mapping[str, Any], nats: list[float], target: int, place: str
+    sample: Mapping[str, Any], nats: list[float], target: int, location: str
 ) -> None:
     """Refuse a sample whose recorded accuracy contradicts its log-likelihoods and target."""
     right = nats[target] > nats[1 - target]
@@ -156,12 +156,12 @@ def _refuse_contradiction(
         raise _unreadable_sample_error(
             f"its acc is {sample['acc']:g}, and its log-likelihoods {nats[:2]} with the target "
             f"{target} say otherwise",
-            place,
+            location,
         )
 
 
 def _make_draft(
-    place: str,
+    location: str,
     sample: Mapping[str, Any],
     arguments: list[tuple[str, str]],
     target: int,
@@ -180,7 +180,7 @@ def _make_draft(
     extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}
     construction = extra.get("UID", task)
     return Draft(
-        place,
+        location,
         good,
         bad,
         context,
@@ -194,16 +194,16 @@ def _is_after_one_space(text: str) -> bool:
     return text[:1] == " " and not text[1:2].isspace()
 
 
-def _parse_log_likelihoods(sample: Mapping[str, Any], place: str) -> list[float]:
+def _parse_log_likelihoods(sample: Mapping[str, Any], location: str) -> list[float]:
     try:
         log_likelihoods = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
-        raise _unreadable_sample_error("its resps are no log-likelihoods", place) from error
+        raise _unreadable_sample_error("its resps are no log-likelihoods", location) from error
     if any(math.isnan(nats) or nats == -math.inf for nats in log_likelihoods):
         raise AnalysisError(
             f"the model gave a choice no probability at all: the log-likelihoods are "
             f"{log_likelihoods}",
-            where=place,
+            where=location,
             expected="finite numbers",
             remedy="Half precision overflows, or weights are no numbers: score again with "
             "dtype=float32 or bfloat16, and check the model's weights",
@@ -211,14 +211,14 @@ def _parse_log_likelihoods(sample: Mapping[str, Any], place: str) -> list[float]
     if len(log_likelihoods) not in (2, 4) or not all(
         -math.inf < nats <= 0 for nats in log_likelihoods
     ):
-        raise _unreadable_sample_error(f"its log-likelihoods are {log_likelihoods}", place)
+        raise _unreadable_sample_error(f"its log-likelihoods are {log_likelihoods}", location)
     return log_likelihoods
 
 
-def _unreadable_sample_error(problem: str, place: str) -> AnalysisError:
+def _unreadable_sample_error(problem: str, location: str) -> AnalysisError:
     return AnalysisError(
         f"the sample cannot be read: {problem}",
-        where=place,
+        where=location,
         expected="an item of a task of two choices (output_type: multiple_choice)",
     )
 

@@ -267,11 +267,11 @@ def find_session_column(table: pd.DataFrame) -> str | None:
         for column in table.columns
         if len(table) > 1 and not any(letter.isdigit() for letter in str(column))
     }
-    distinct = [
+    distinct_columns = [
         header for header, share in numbers.items() if share == 1 and (table[header] != "").all()
     ]
     nearly_distinct = [header for header, share in numbers.items() if 1 / 2 < share < 1]
-    return distinct[0] if distinct and not nearly_distinct else None
+    return distinct_columns[0] if distinct_columns and not nearly_distinct else None
 
 
 def numbers_in_all_patterns(

@@ -271,6 +271,10 @@ def _find_first_difference(first_score: Scored, second_score: Scored) -> int | N
     pairs = enumerate(zip(first_score.tokens, second_score.tokens, strict=False))
     shortest = min(len(first_score.tokens), len(second_score.tokens))
     return next(
-        (place for place, (first_token, second_token) in pairs if first_token != second_token),
+        (
+            position
+            for position, (first_token, second_token) in pairs
+            if first_token != second_token
+        ),
         shortest,
     )

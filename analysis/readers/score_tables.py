@@ -107,7 +107,7 @@ def _unit_factors(unit: float) -> dict[str, float]:
     return factors | dict.fromkeys(_LOGPROBS, unit) | {"surprisal": -unit}
 
 
-def parse_nats(number: str, column: ScoreColumn, place: str) -> float:
+def parse_nats(number: str, column: ScoreColumn, location: str) -> float:
     """Return a cell of a score column as a log-probability in nats.
 
     Raises:
@@ -120,7 +120,7 @@ def parse_nats(number: str, column: ScoreColumn, place: str) -> float:
     if not -math.inf < nats <= 0:
         raise AnalysisError(
             f'"{number}" in the column "{column.header}" is not a log-probability',
-            where=place,
+            where=location,
             expected="a number at most 0; for a surprisal, at least 0",
             remedy="If the column holds surprisals, add --column surprisal=" + column.header,
         )
@@ -377,9 +377,9 @@ def _read_printed_lists(path: Path, text: str) -> RawTable:
         token_lists = ast.literal_eval(text.strip())
         token_lists = token_lists if isinstance(token_lists[0], list) else [token_lists]
         rows = [
-            (str(n), str(place), str(token), "" if value is None else repr(float(value)))
+            (str(n), str(index), str(token), "" if value is None else repr(float(value)))
             for n, pairs in enumerate(token_lists)
-            for place, (token, value, *_) in enumerate(pairs)
+            for index, (token, value, *_) in enumerate(pairs)
         ]
     except (ValueError, SyntaxError, TypeError, IndexError, MemoryError, RecursionError) as error:
         raise MaterialsError(

@@ -208,10 +208,10 @@ def _recognise_program(
 def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """Return a table without repeated headers, which separate results, and the number of them."""
     is_header = pd.Series(True, frame.index)
-    for place, name in enumerate(frame.columns):
+    for index, name in enumerate(frame.columns):
         if not is_header.any():
             break
-        is_header &= frame.iloc[:, place] == name
+        is_header &= frame.iloc[:, index] == name
     if not is_header.any():
         return frame, 0
     numbers = (is_header.cumsum() + 1).astype(str)

@@ -135,9 +135,9 @@ def check_scores(
     longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
     rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
     texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts)
-    distinct = list(dict.fromkeys(texts.values()))
-    recomputed = recompute(distinct)
-    recomputed_by_text = dict(zip(distinct, recomputed.logprobs_nats, strict=True))
+    distinct_texts = list(dict.fromkeys(texts.values()))
+    recomputed = recompute(distinct_texts)
+    recomputed_by_text = dict(zip(distinct_texts, recomputed.logprobs_nats, strict=True))
     worst, bounded = 0.0, False
     tokens = table["token_logprobs_nats"]
     for row in rows:
@@ -166,7 +166,7 @@ def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table) -> None:
     actual_rows = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
     if expected_rows == actual_rows:
         return
-    place = next(
+    index = next(
         (
             n
             for n, (expected_row, actual_row) in enumerate(
@@ -176,11 +176,11 @@ def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table) -> None:
         ),
         min(len(expected_rows), len(actual_rows)),
     )
-    actual = actual_rows[place] if place < len(actual_rows) else "nothing"
+    actual = actual_rows[index] if index < len(actual_rows) else "nothing"
     raise AnalysisError(
         "the score table is not that of the items",
-        where=f"row {place + 1}: {actual}",
-        expected=f"{expected_rows[place]}" if place < len(expected_rows) else "no further row",
+        where=f"row {index + 1}: {actual}",
+        expected=f"{expected_rows[index]}" if index < len(expected_rows) else "no further row",
         remedy="Score again; if that does not help, this is a fault of Parallax: please report it",
     )
 
@@ -261,10 +261,10 @@ def _worst_difference(scores: Floats, recomputed: Floats, error: Floats | None, 
     difference = float(np.max(np.abs(scores - recomputed) - allowed, initial=0.0))
     # This form of the comparison also refuses NaN differences.
     if not difference <= WORST_NATS:
-        place = int(np.nanargmax(np.abs(scores - recomputed) - allowed)) + 1
+        number = int(np.nanargmax(np.abs(scores - recomputed) - allowed)) + 1
         raise _recomputation_error(
-            f"has a score that is {difference:.2g} nats off at its token {place}, counted from the "
-            "first one scored",
+            f"has a score that is {difference:.2g} nats off at its token {number}, counted from "
+            "the first one scored",
             text,
         )
     return difference
@@ -305,8 +305,8 @@ def make_error_bounds(
     for chunk, (places, answers) in enumerate(scored):
         ends = np.cumsum(answers["logprobs_nats"].combine_chunks().value_lengths().to_numpy())
         starts = [0, *ends[:-1].tolist()]
-        for place, start, end in zip(places, starts, ends.tolist(), strict=True):
-            chunk_of_sentence[place] = (chunk, start, end)
+        for index, start, end in zip(places, starts, ends.tolist(), strict=True):
+            chunk_of_sentence[index] = (chunk, start, end)
 
     def bound(row: int) -> Floats:
         chunk, start, end = chunk_of_sentence[int(sentences_.of_row[row])]

@@ -276,7 +276,7 @@ class _BlockScores:
         missing = self._cache.missing(list(names))
         for name in names.keys() - set(missing):
             self._report_progress(kind, names[name])
-        texts = [[self._wanted.distinct[place] for place in names[name]] for name in missing]
+        texts = [[self._wanted.distinct[index] for index in names[name]] for name in missing]
         loading = replace(self._scoring.loading, fast=fast)
         score = partial(score_texts, self._scoring.model, loading=loading)
         run = self._scoring.executor.map if self._scoring.executor else map

@@ -97,13 +97,13 @@ def make_token_table(
     Raises:
         AnalysisError: The model returned an invalid log-probability.
     """
-    for place, token_scores in zip(indices, scored, strict=True):
+    for index, token_scores in zip(indices, scored, strict=True):
         if not np.all(token_scores.logprobs_nats <= 0):
-            row = int(np.flatnonzero(sentences_.of_row == place)[0])
+            row = int(np.flatnonzero(sentences_.of_row == index)[0])
             raise AnalysisError(
                 "the model gave a token a score that is not a log-probability",
                 where=f"item {sentences_.rows['item_id'][row]}, the sentence "
-                f'"{sentences_.distinct[place]}"',
+                f'"{sentences_.distinct[index]}"',
                 expected="a number that is at most 0",
             )
     ends = np.cumsum([0, *(len(token_scores.tokens) for token_scores in scored)])
@@ -188,11 +188,11 @@ class _Tokens:
         """Return the number of tokens that each answer shares with another up to a difference."""
         lengths = self.lengths[rows]
         firsts = np.cumsum(lengths) - lengths
-        place = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
-        own_places = np.repeat(self._starts[rows], lengths) + place
-        inside = place < np.repeat(self.lengths[compared], lengths)
+        position = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
+        own_places = np.repeat(self._starts[rows], lengths) + position
+        inside = position < np.repeat(self.lengths[compared], lengths)
         compared_places = np.where(
-            inside, np.repeat(self._starts[compared], lengths) + place, own_places
+            inside, np.repeat(self._starts[compared], lengths) + position, own_places
         )
         is_same = inside & (self._numbers[own_places] == self._numbers[compared_places])
         # Count the leading tokens of an answer up to the first difference.
@@ -227,5 +227,5 @@ def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], s
 
 
 def _score_chunk(scorer: Scorer, sentences_: Sentences, indices: Sequence[int]) -> Chunk:
-    scored = scorer.score([("", sentences_.distinct[place]) for place in indices])
+    scored = scorer.score([("", sentences_.distinct[index]) for index in indices])
     return indices, make_token_table(sentences_, indices, scored)

@@ -99,9 +99,9 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     good = np.flatnonzero((frame["variant"] == Variant.GOOD) & is_selected)
     alternatives = np.flatnonzero(have_equal_text(frame["variant"], frame["contrast"]))
     number, item_ids = pd.factorize(frame["item_id"])
-    place = np.full(len(item_ids), -1)
-    place[number[alternatives]] = alternatives
-    partner = place[number[good]]
+    index = np.full(len(item_ids), -1)
+    index[number[alternatives]] = alternatives
+    partner = index[number[good]]
     if (partner < 0).any():
         raise AnalysisError(
             f"{int((partner < 0).sum())} item(s) lack the alternative to the good version; "

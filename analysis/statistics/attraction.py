@@ -27,8 +27,8 @@ def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
     Args:
         items: The table items; ``features`` is name=value pairs joined by spaces.
     """
-    distinct = {text: _parse_features(text) for text in items["features"].unique()}
-    return pd.DataFrame([distinct[text] for text in items["features"]], index=items.index)
+    distinct_features = {text: _parse_features(text) for text in items["features"].unique()}
+    return pd.DataFrame([distinct_features[text] for text in items["features"]], index=items.index)
 
 
 def _parse_features(text: str) -> dict[str, str]:
@@ -53,21 +53,25 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
         _compare_features(group)
         for _, group in items[keys].drop_duplicates().groupby("construction")
     ]
-    distinct = pd.concat(compared, ignore_index=True)
-    return items[["item_id", *keys]].merge(distinct, on=keys).drop(columns=keys)
+    distinct_features = pd.concat(compared, ignore_index=True)
+    return items[["item_id", *keys]].merge(distinct_features, on=keys).drop(columns=keys)
 
 
-def _compare_features(distinct: pd.DataFrame) -> pd.DataFrame:
+def _compare_features(distinct_features: pd.DataFrame) -> pd.DataFrame:
     """Return one construction's rows with configuration and agreement; empty if not comparable."""
-    features = feature_columns(distinct).dropna(axis=1)
+    features = feature_columns(distinct_features).dropna(axis=1)
     feature_values = features[_find_comparable_features(features)].to_numpy(dtype=str)
     if feature_values.shape[1] == 0:
-        distinct = distinct.head(0)
-    rows = feature_values[: len(distinct)]
-    return distinct.assign(
-        configuration=pd.Series([" / ".join(row) for row in rows], distinct.index, dtype=str),
+        distinct_features = distinct_features.head(0)
+    rows = feature_values[: len(distinct_features)]
+    return distinct_features.assign(
+        configuration=pd.Series(
+            [" / ".join(row) for row in rows], distinct_features.index, dtype=str
+        ),
         agreement=pd.Series(
-            [MATCH if len({*row}) == 1 else MISMATCH for row in rows], distinct.index, dtype=str
+            [MATCH if len({*row}) == 1 else MISMATCH for row in rows],
+            distinct_features.index,
+            dtype=str,
         ),
     )
 
@@ -158,11 +162,11 @@ def attraction_by_elicitation(
 
 def _add_configuration(rows: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of items that can show attraction, with configuration and agreement."""
-    place = find_codes(rows["item_id"], pd.Index(configured["item_id"].tolist()))
+    index = find_codes(rows["item_id"], pd.Index(configured["item_id"].tolist()))
     columns = {
-        name: take_values(configured[name], place) for name in ("configuration", "agreement")
+        name: take_values(configured[name], index) for name in ("configuration", "agreement")
     }
-    return rows.assign(**columns)[place >= 0]
+    return rows.assign(**columns)[index >= 0]
 
 
 def _people_effects(judgments: pd.DataFrame) -> pd.DataFrame:

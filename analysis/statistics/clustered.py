@@ -238,13 +238,13 @@ def log_f(agreement: Floats, per_item: float) -> Floats:
         per_item: The number of judgments of an item.
     """
     ratio = 1 + per_item * agreement / (1 - np.minimum(agreement, _MOST))
-    logarithm: Floats = np.log(np.maximum(ratio, 1 - _MOST))
-    return logarithm
+    log_ratio: Floats = np.log(np.maximum(ratio, 1 - _MOST))
+    return log_ratio
 
 
-def agreement_of(logarithm: Floats, per_item: float) -> Floats:
+def agreement_of(log_ratio: Floats, per_item: float) -> Floats:
     """Return the agreement that corresponds to a log F ratio; the inverse of ``log_f``."""
-    ratio = np.exp(logarithm)
+    ratio = np.exp(log_ratio)
     agreement: Floats = (ratio - 1) / (per_item - 1 + ratio)
     return agreement
 

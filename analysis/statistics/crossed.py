@@ -236,5 +236,5 @@ def _drop_zero_variance_effects(term: RandomTerm, fitted: Optimum) -> RandomTerm
     rows = fitted.random[fitted.random["unit"] == term.unit]
     effect_sizes = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
     places = np.flatnonzero((effect_sizes >= SINGULAR) | (np.arange(len(effect_sizes)) == 0))
-    effects = tuple(term.effects[place] for place in places)
+    effects = tuple(term.effects[index] for index in places)
     return replace(term, effects=effects, columns=term.columns[:, places])

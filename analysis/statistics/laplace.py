@@ -63,7 +63,7 @@ class Parameters:
         self.n_cuts, self.n_fixed, self._terms = n_cuts, n_fixed, terms
         self.fixed = slice(n_cuts, n_cuts + n_fixed)
         self.entries = [
-            (number, *place) for number, term in enumerate(terms) for place in term.places
+            (number, *entry) for number, term in enumerate(terms) for entry in term.places
         ]
         ends = [row == column for _, row, column in self.entries]
         self.is_diagonal = np.array([False] * (n_cuts + n_fixed) + ends)
@@ -258,16 +258,16 @@ class Laplace:
             forced.append(-self._gather(mode.values, mode.weight * fixed))
             trace.append(0.0)
         for number, row, column in self.layout.entries:
-            place = self._offsets[number] + column
+            index = self._offsets[number] + column
             value = self.terms[number].columns[:, row]
-            moved = value * u[self._columns[:, place]]
+            moved = value * u[self._columns[:, index]]
             direct.append(moved)
             explicit.append(float(mode.slope @ moved))
-            push = np.bincount(self._columns[:, place], value * mode.slope, self._n_effects).astype(
+            push = np.bincount(self._columns[:, index], value * mode.slope, self._n_effects).astype(
                 float
             )
             forced.append(push - self._gather(mode.values, mode.weight * moved))
-            trace.append(2 * float(np.sum(mode.weight * reached[:, place] * value)))
+            trace.append(2 * float(np.sum(mode.weight * reached[:, index] * value)))
         change = inverse @ np.column_stack(forced)
         eta = np.column_stack(direct) + np.einsum("ia,iak->ik", mode.values, change[self._columns])
         by_others = np.array(explicit) - ((leverage * bend) @ eta + np.array(trace)) / 2
@@ -281,9 +281,9 @@ class Laplace:
     def _inverse_at_rows(self, values: Floats, inverse: Floats) -> Floats:
         """Return ``Z L inverse(H)`` at each answer's own columns."""
         reached = np.zeros_like(values)
-        for place in range(values.shape[1]):
-            block = inverse[self._columns, self._columns[:, place, None]]
-            reached[:, place] = (values * block).sum(axis=1)
+        for column in range(values.shape[1]):
+            block = inverse[self._columns, self._columns[:, column, None]]
+            reached[:, column] = (values * block).sum(axis=1)
         return reached
 
     def _cut_gradient(

@@ -66,7 +66,7 @@ class _Profiled:
         self.sizes = [block.shape[1] for block in blocks]
         self.zz, self.zx, self.zy = z.T @ z, z.T @ x, z.T @ y
         self.xx, self.xy, self.yy = x.T @ x, x.T @ y, float(y @ y)
-        self.entries = [(k, *place) for k, term in enumerate(terms) for place in term.places]
+        self.entries = [(k, *entry) for k, term in enumerate(terms) for entry in term.places]
 
     @property
     def start(self) -> Floats:

@@ -169,8 +169,8 @@ def people_against_models(
     ]
     frames = []
     for model, frame in decisions.items():
-        place = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
-        model_right = frame["correct"].to_numpy(dtype=float)[place]
+        index = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
+        model_right = frame["correct"].to_numpy(dtype=float)[index]
         for (keys, group), group_sizes in zip(parts, sizes, strict=True):
             pair = _people_and_model(people_right, model_right, person, unit, group)
             rows = _test_rows(pair, margin, level).assign(**group_sizes)

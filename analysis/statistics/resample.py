@@ -112,8 +112,8 @@ def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
     """
     # Number a column as it is: categorical columns are not converted to strings.
     series = values if isinstance(values, pd.Series) else np.asarray(values)
-    numbers, distinct = pd.factorize(series, use_na_sentinel=False)
-    return numbers, len(distinct)
+    numbers, distinct_values = pd.factorize(series, use_na_sentinel=False)
+    return numbers, len(distinct_values)
 
 
 def combined_codes(ways: Sequence[Codes]) -> Codes:

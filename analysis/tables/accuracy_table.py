@@ -140,13 +140,13 @@ def _make_notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
 
 def _shorten_sources(source_names: Sequence[str]) -> str:
     """Return the distinct sources; with many, only the part of each before its first comma."""
-    distinct = list(dict.fromkeys(source_names))
-    if len(distinct) <= _MOST_SOURCES:
-        return "; ".join(distinct)
+    distinct_sources = list(dict.fromkeys(source_names))
+    if len(distinct_sources) <= _MOST_SOURCES:
+        return "; ".join(distinct_sources)
     shared = takewhile(
-        lambda parts: len(set(parts)) == 1, zip(*map(_split_source, distinct), strict=False)
+        lambda parts: len(set(parts)) == 1, zip(*map(_split_source, distinct_sources), strict=False)
     )
-    return ", ".join(part for part, *_ in shared) or "; ".join(distinct)
+    return ", ".join(part for part, *_ in shared) or "; ".join(distinct_sources)
 
 
 def _split_source(source: str) -> list[str]:
@@ -183,8 +183,8 @@ def _model_columns(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[
 def _align_rows(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Return the values at the rows with the same keys; missing where there is none."""
     row_of_key = {
-        key: place
-        for place, key in enumerate(zip(*(brought[column] for column in keys), strict=True))
+        key: index
+        for index, key in enumerate(zip(*(brought[column] for column in keys), strict=True))
     }
     places = [
         row_of_key.get(key, -1) for key in zip(*(rows[column] for column in keys), strict=True)

@@ -73,8 +73,8 @@ def split_columns(table: Table, longest: Sequence[int], setting: Setting) -> Ite
         value_columns, key=lambda indexed_column: indexed_column[1].spanner or indexed_column[0]
     )
     part = [0]
-    for group in ([place for place, _ in members] for _, members in spanned):
-        wide = estimate_width([longest[place] for place in (*part, *group)], setting)
+    for group in ([index for index, _ in members] for _, members in spanned):
+        wide = estimate_width([longest[index] for index in (*part, *group)], setting)
         if len(part) > 1 and wide > setting.room:
             yield part
             part = [0]
@@ -174,7 +174,7 @@ def to_latex(table: Table) -> str:
     )
     printed = [f"% {line}" for line in text_lines(table)]
     floats = [
-        (replace(table, columns=tuple(table.columns[place] for place in places)), part)
+        (replace(table, columns=tuple(table.columns[index] for index in places)), part)
         for places in split_columns(table, longest, setting)
         for part in split_rows(
             _select_cells(table_blocks, places), setting, estimate_caption_height(table, setting)
@@ -197,7 +197,7 @@ def to_latex(table: Table) -> str:
 def _select_cells(table_blocks: Sequence[Block], places: Sequence[int]) -> list[Block]:
     """Return the cells of some columns, with the footnote numbers of the whole table."""
     return [
-        Block(block.heading, [[row[place] for place in places] for row in block.rows])
+        Block(block.heading, [[row[index] for index in places] for row in block.rows])
         for block in table_blocks
     ]
 

@@ -174,7 +174,7 @@ def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[T
     names = [participant.model for participant in participants]
     shared = {name for name in names if names.count(name) > 1}
     for name in sorted(shared):
-        same_name = [identities[place] for place, own in enumerate(names) if own == name]
+        same_name = [identities[index] for index, own in enumerate(names) if own == name]
         if len(set(same_name)) < len(same_name):
             raise AnalysisError(
                 f'two takers\' folders are of a model "{name}"',

@@ -44,10 +44,12 @@ def compare_by_elicitation(
     """
     frames = []
     for (model, reading), answers in model_answers.groupby(_WHO, sort=False):
-        readable = answers[answers["chose_good"].notna()]
-        if readable.empty:
+        readable_answers = answers[answers["chose_good"].notna()]
+        if readable_answers.empty:
             continue
-        correct = readable.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+        correct = (
+            readable_answers.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+        )
         on_both = judgments[judgments["item_id"].isin(correct.index)]
         if on_both.empty:
             continue
@@ -55,7 +57,7 @@ def compare_by_elicitation(
             on_both, {str(reading): correct.reset_index()}, ["construction"], margin
         )
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
-        single_intervals = _model_intervals(readable)
+        single_intervals = _model_intervals(readable_answers)
         rows = rows.merge(single_intervals, "left", on="construction")
         rows["unread"] = answers["chose_good"].isna().mean()
         rows["n_sittings"] = answers["participant"].nunique()

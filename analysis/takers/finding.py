@@ -332,8 +332,8 @@ def _draw_frame(axes: Axes, model: str, rows: list[str], chance: float) -> None:
     axes.spines["left"].set_visible(False)
     axes.set_title(model, loc="right")
     # Every second row is shaded, so that the marks of a row are easy to follow.
-    for place in range(0, len(rows), 2):
-        axes.axhspan(place - 0.5, place + 0.5, color=GUIDE, alpha=0.35, linewidth=0, zorder=0)
+    for row in range(0, len(rows), 2):
+        axes.axhspan(row - 0.5, row + 0.5, color=GUIDE, alpha=0.35, linewidth=0, zorder=0)
     axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.5, -0.5)

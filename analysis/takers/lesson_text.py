@@ -103,10 +103,10 @@ class Lessons:
         while True:
             trial = self._trial(self._rng.choice(self._items))
             right = trial.answers.index(self._right(trial))
-            place = self._rng.randrange(len(trial.shown.options))
-            text = f"{trial.shown.prefix} {trial.shown.options[place]}".strip()
+            index = self._rng.randrange(len(trial.shown.options))
+            text = f"{trial.shown.prefix} {trial.shown.options[index]}".strip()
             single = len(trial.shown.options) == 1
-            good = right == 0 if single else place == right
+            good = right == 0 if single else index == right
             answers = (words.yes, words.no)
             yield Lesson(Ask(f"{question} {text}", answers), answers[0] if good else answers[1])
 

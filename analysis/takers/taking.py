@@ -208,7 +208,7 @@ def _parse_answer(
     rng = generator(
         plan.source.built.seed, "answer", reading.name, sitting.ref, trial.trial.position
     )
-    best = [place for place, weight in enumerate(weights) if weight == max(weights)]
+    best = [index for index, weight in enumerate(weights) if weight == max(weights)]
     shares = to_probabilities(weights) if reading.probabilistic else None
     if plan.sampled and shares:
         [chosen] = rng.choices(range(len(weights)), shares)

@@ -39,8 +39,10 @@ def check_texts(examined: Examined) -> Iterator[ParallaxError]:
         for item in looked_at:
             if problem_and_expected := fault(_list_texts(item)):
                 problem, expected = problem_and_expected
-                place = places.get(item.item_id, file)
-                yield kind(f'the item "{item.item_id}" {problem}', where=place, expected=expected)
+                location = places.get(item.item_id, file)
+                yield kind(
+                    f'the item "{item.item_id}" {problem}', where=location, expected=expected
+                )
                 break
     if unnamed := next((item for item in examined.items if not item.item_id.strip()), None):
         yield StudyError(

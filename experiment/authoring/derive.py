@@ -238,10 +238,10 @@ def _count_in_first_list(items: Sequence[Item], template: str, column: str) -> i
 
 
 def _count_distinct_values(items: Sequence[Item], attribute: str) -> dict[str, int]:
-    distinct: dict[str, set[str]] = {}
+    distinct_values: dict[str, set[str]] = {}
     for item in items:
-        distinct.setdefault(item.template, set()).add(getattr(item, attribute))
-    return {name: len(values) for name, values in distinct.items()}
+        distinct_values.setdefault(item.template, set()).add(getattr(item, attribute))
+    return {name: len(values) for name, values in distinct_values.items()}
 
 
 def _choose_number_of_lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:

@@ -9,7 +9,7 @@ from experiment.authoring.study_toml import minutes
 from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.constraints import separate_columns
 from experiment.design.practice import read_practice
-from experiment.materials.render import render, shorten_pictures
+from experiment.materials.render import describe_pictures, render
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
 from experiment.records import Kind
@@ -194,7 +194,7 @@ def _render_examples(study: Study, built: BuiltLists) -> Iterator[str]:
         yield ""
         yield f"{item.construction}, {item.condition} ({entry.kind}, {item.item_id})"
         if shown[0].prefix:
-            yield f"    {shorten_pictures(shown[0].prefix)} ..."
+            yield f"    {describe_pictures(shown[0].prefix)} ..."
         first, *others = (text for screen in shown for text in screen.options)
         # A single text has no other text to be preferred to, and gets no + sign.
         yield f"  {'+' if others else ' '} {first}"

@@ -30,7 +30,7 @@ from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import Asking
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
-from experiment.materials.render import shorten_pictures
+from experiment.materials.render import describe_pictures
 from experiment.records import Item
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import find_study, load_study
@@ -141,9 +141,9 @@ def _tell(new_folder: NewStudy) -> None:
     items = new_folder.found.items
     click.echo(f"{len(items):,} items read from {new_folder.found.format}.")
     for sentence in (*new_folder.found.notes, *new_folder.asking.notes, *new_folder.design.notes):
-        click.echo(f"- {shorten_pictures(sentence)}")
+        click.echo(f"- {describe_pictures(sentence)}")
     for note in new_folder.odd:
-        click.echo(f"- Look at this: {shorten_pictures(str(note))}")
+        click.echo(f"- Look at this: {describe_pictures(str(note))}")
     if practice := new_folder.found.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
@@ -184,7 +184,7 @@ def _format_item(item: Item, asking: Asking) -> str:
     against = asking.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
     other_versions = "".join(f" / *{text}" for name in names if (text := item.version(name)))
-    return shorten_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
+    return describe_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
 
 
 @click.command()

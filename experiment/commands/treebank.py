@@ -111,7 +111,10 @@ def nonce(
     words = read_vocabulary(vocabulary)
     test_set = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
     frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
-    items = [make_item(test, pooled=pool) for test in (*test_set.targets, *test_set.fillers)]
+    items = [
+        make_item(test_sentence, pooled=pool)
+        for test_sentence in (*test_set.targets, *test_set.fillers)
+    ]
     _write(out, items, test_set.targets, frequencies)
     click.echo(_format_counts(test_set.left))
     click.echo(f"\n{_tabulate_templates(items)}")
@@ -167,7 +170,7 @@ def _write(
 ) -> None:
     with atomic_folder(out, _FILES) as folder:
         write_table(ITEMS, map(item_row, items), folder / ITEMS_FILE)
-        write_generated(folder / STEM, [gold_of(test) for test in targets])
+        write_generated(folder / STEM, [gold_of(test_sentence) for test_sentence in targets])
         write_results(folder / f"{STEM}.tab", results_of(targets, frequencies))
 
 

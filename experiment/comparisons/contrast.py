@@ -210,11 +210,11 @@ def parse(text: str, factors: Factors, where: str = "") -> Compared:
 def _parse_contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
     for differences in _parse_interactions(text, factors):
         yield Contrast(differences)
-    for place in _find_mark_positions(text, _AT):
-        at = tuple(_parse_fixed_levels(text[place + len(_AT) :], factors))
+    for position in _find_mark_positions(text, _AT):
+        at = tuple(_parse_fixed_levels(text[position + len(_AT) :], factors))
         if not at or None in at:
             continue
-        for differences in _parse_interactions(text[:place], factors):
+        for differences in _parse_interactions(text[:position], factors):
             if not {step.factor for step in differences} & {pair[0] for pair in at if pair}:
                 yield Contrast(differences, tuple(pair for pair in at if pair))
 
@@ -222,9 +222,9 @@ def _parse_contrasts(text: str, factors: Factors) -> Iterator[Contrast]:
 def _parse_interactions(text: str, factors: Factors) -> Iterator[tuple[LevelDifference, ...]]:
     if step := _parse_difference(text, factors):
         yield (step,)
-    for place in _find_mark_positions(text, _BY):
-        if step := _parse_difference(text[:place], factors):
-            for later_steps in _parse_interactions(text[place + len(_BY) :], factors):
+    for position in _find_mark_positions(text, _BY):
+        if step := _parse_difference(text[:position], factors):
+            for later_steps in _parse_interactions(text[position + len(_BY) :], factors):
                 if step.factor not in {later_step.factor for later_step in later_steps}:
                     yield (step, *later_steps)
 
@@ -239,10 +239,10 @@ def _parse_difference(text: str, factors: Factors) -> LevelDifference | None:
         if not text.startswith(f"{factor}:"):
             continue
         compared_text = text.removeprefix(f"{factor}:").strip()
-        for place in _find_mark_positions(compared_text, _MINUS):
+        for position in _find_mark_positions(compared_text, _MINUS):
             first, subtracted_levels = (
-                compared_text[:place],
-                _parse_other_levels(compared_text[place + len(_MINUS) :], levels),
+                compared_text[:position],
+                _parse_other_levels(compared_text[position + len(_MINUS) :], levels),
             )
             if first in levels and subtracted_levels and first not in subtracted_levels:
                 return LevelDifference(factor, first, subtracted_levels)
@@ -269,10 +269,10 @@ def _parse_fixed_levels(text: str, factors: Factors) -> Iterator[tuple[str, str]
 
 
 def _find_mark_positions(text: str, mark: str) -> Iterator[int]:
-    place = text.find(mark)
-    while place >= 0:
-        yield place
-        place = text.find(mark, place + 1)
+    position = text.find(mark)
+    while position >= 0:
+        yield position
+        position = text.find(mark, position + 1)
 
 
 def _make_no_comparison_error(text: str, factors: Factors, where: str) -> StudyError:

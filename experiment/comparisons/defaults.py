@@ -66,8 +66,8 @@ def level_differences(
     """Return the differences of a factor's levels: all pairs, or by ``helmert`` coding."""
     if coding == "helmert":
         return [
-            LevelDifference(factor, levels[place], tuple(levels[:place]))
-            for place in range(1, len(levels))
+            LevelDifference(factor, levels[index], tuple(levels[:index]))
+            for index in range(1, len(levels))
         ]
     if len(levels) > MOST_PAIRED_LEVELS:
         return [LevelDifference(factor, levels[0], (level,)) for level in levels[1:]]

@@ -107,7 +107,7 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
     comparable_sessions = []
     for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
         unit = _scale_to_unit(times)
-        vector = [unit.get(place, 0.0) for place in range(1, last + 1)]
+        vector = [unit.get(position, 0.0) for position in range(1, last + 1)]
         comparable_sessions.append(
             _Comparable(name, times, vector, _collect_paths(session.answers))
         )
@@ -121,7 +121,7 @@ def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Re
         return None
     n, goes_along = correlate(session_a.times, session_b.times) if is_near else (0, None)
     limit = None if goes_along is None else highest_of_people(n, n_pairs)
-    n_same = sum(session_a.paths[place] == session_b.paths[place] for place in common)
+    n_same = sum(session_a.paths[position] == session_b.paths[position] for position in common)
     return Replay(session_a.name, session_b.name, n, goes_along, limit, len(common), n_same)
 
 
@@ -140,7 +140,10 @@ def correlate(times_a: Times, times_b: Times) -> tuple[int, float | None]:
     common = sorted(times_a.keys() & times_b.keys())
     if len(common) < FEWEST_ANSWERS:
         return len(common), None
-    first, second = [times_a[place] for place in common], [times_b[place] for place in common]
+    first, second = (
+        [times_a[position] for position in common],
+        [times_b[position] for position in common],
+    )
     if min(stdev(first), stdev(second)) < 1e-9:
         return len(common), None
     return len(common), correlation(first, second)
@@ -202,7 +205,7 @@ def _scale_to_unit(series: Times) -> Times:
         return {}
     mean = fmean(series.values())
     length = math.sqrt(sum((time - mean) ** 2 for time in series.values()))
-    return {place: (time - mean) / length for place, time in series.items()} if length else {}
+    return {position: (time - mean) / length for position, time in series.items()} if length else {}
 
 
 def _collect_paths(answers: Sequence[ObservedAnswer]) -> dict[int, tuple[int, float]]:

@@ -190,7 +190,7 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
         MaterialsError: The table contradicts itself or the lexicon.
     """
     slots = {slot: _find_lexicon(slot, name, lexicon, place) for slot, name in table.slots.items()}
-    distinct = tuple(_find_slot_indices(group, slots, place) for group in table.distinct)
+    distinct_slots = tuple(_find_slot_indices(group, slots, place) for group in table.distinct)
     cells = compile_cells(table, slots, place)
     _check_versions(table, cells, place)
     return Template(
@@ -199,7 +199,7 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
         kind=table.kind,
         contrast=Variant(table.contrast),
         slots=slots,
-        distinct=distinct,
+        distinct=distinct_slots,
         cells=cells,
         where=place.source.where(place.table),
     )

@@ -43,9 +43,9 @@ def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
 def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
     reported_items = set[str]()
     for item in read_items(study.materials_path, refused):
-        place = f'item "{item.item_id}"'
+        location = f'item "{item.item_id}"'
         try:
-            _check_construction(study, item.construction, place, str(study.materials_path))
+            _check_construction(study, item.construction, location, str(study.materials_path))
         except MaterialsError as error:
             if refused is None:
                 raise
@@ -56,12 +56,12 @@ def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
         yield item
 
 
-def _check_construction(study: Study, name: str, place: str, location: str) -> None:
+def _check_construction(study: Study, name: str, item_name: str, location: str) -> None:
     constructions = [construction.name for construction in study.constructions]
     if name not in constructions:
         unknown = unknown_name("construction", name, constructions)
         raise MaterialsError(
-            f"{place}: {unknown.problem} in study.toml",
+            f"{item_name}: {unknown.problem} in study.toml",
             where=location,
             expected=unknown.expected,
             remedy=unknown.remedy,

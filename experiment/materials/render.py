@@ -25,7 +25,7 @@ def has_picture(text: str) -> bool:
     return PICTURE.search(text) is not None
 
 
-def shorten_pictures(text: str) -> str:
+def describe_pictures(text: str) -> str:
     """Return a text with each picture replaced by its description and size, for researchers."""
 
     def describe(picture: re.Match[str]) -> str:

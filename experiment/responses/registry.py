@@ -61,9 +61,9 @@ def load_response(
         PluginError: The class cannot or must not be imported, or is not a response type.
         StudyError: A parameter is unknown or invalid.
     """
-    make = response_class(name, own_code=own_code)
+    response_type = response_class(name, own_code=own_code)
     try:
-        return make.model_validate(dict(parameters))
+        return response_type.model_validate(dict(parameters))
     except ValidationError as error:
         raise StudyError(
             f'the type of response "{name}" has wrong parameters: {wrong_keys(error)}',

@@ -81,9 +81,9 @@ def _get_statement_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
 def _number_header(keys: Sequence[str], counts: dict[Path, int], *, array: bool) -> Path:
     """Return a header's path, with the current table's index after each array of tables."""
     path: Path = ()
-    for place, key in enumerate(keys):
+    for index, key in enumerate(keys):
         path = (*path, key)
-        last = place == len(keys) - 1
+        last = index == len(keys) - 1
         if last and array:
             counts[path] = counts.get(path, -1) + 1
         if path in counts:

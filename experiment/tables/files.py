@@ -201,10 +201,11 @@ def _read_text(
         if extended:
             schema = schema.extended(name for name in reader.fieldnames or [] if name)
         for row in reader:
-            place = f"{path}, line {reader.line_num}"
+            location = f"{path}, line {reader.line_num}"
             try:
                 yield {
-                    c.name: _parse_cell(c, row.get(c.name, c.absent), place) for c in schema.columns
+                    c.name: _parse_cell(c, row.get(c.name, c.absent), location)
+                    for c in schema.columns
                 }
             except TableError as error:
                 if refused is None:
@@ -233,23 +234,24 @@ def check_columns(schema: TableSchema, header: Sequence[str], path: Path) -> Non
         )
 
 
-def _parse_cell(column: Column, text: str | None, place: str) -> object:
+def _parse_cell(column: Column, text: str | None, location: str) -> object:
     # A text column may contain empty values, unless its values are restricted.
     if text is None or (text == "" and (column.type != "string" or column.values)):
         if column.optional:
             return None
-        raise TableError(f'the column "{column.name}" is empty', where=place)
+        raise TableError(f'the column "{column.name}" is empty', where=location)
     if column.values and text not in column.values:
         raise TableError(
             f'"{text}" is not a value of the column "{column.name}"',
-            where=place,
+            where=location,
             expected=f"one of: {', '.join(column.values)}",
         )
     try:
         return _PARSERS[column.type](text)
     except (ValueError, KeyError) as error:
         raise TableError(
-            f'"{text}" in the column "{column.name}" is not of the type {column.type}', where=place
+            f'"{text}" in the column "{column.name}" is not of the type {column.type}',
+            where=location,
         ) from error
 
 

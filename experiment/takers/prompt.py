@@ -250,7 +250,7 @@ def option_lines(trial: TakerTrial, labels: Sequence[str], order: Sequence[int])
         order: The index of the option on each line.
     """
     lines = [
-        f"{label}. {trial.shown.options[place]}" for label, place in zip(labels, order, strict=True)
+        f"{label}. {trial.shown.options[index]}" for label, index in zip(labels, order, strict=True)
     ]
     return "\n".join([*([trial.shown.prefix] if trial.shown.prefix else []), *lines])
 

@@ -170,11 +170,11 @@ class LocalAnswerer:
         """
         requests = [request for question in questions for request in self._make_requests(question)]
         # Equal requests are common: many sessions contain the same sentence.
-        distinct = list(dict.fromkeys(requests))
-        scores = self._scorer.score(distinct)
+        distinct_requests = list(dict.fromkeys(requests))
+        scores = self._scorer.score(distinct_requests)
         logprobs = {
             request: float(token_scores.logprobs_nats.sum())
-            for request, token_scores in zip(distinct, scores, strict=True)
+            for request, token_scores in zip(distinct_requests, scores, strict=True)
         }
         return [
             Reply(tuple(logprobs[request] for request in self._make_requests(question)))

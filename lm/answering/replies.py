@@ -150,9 +150,9 @@ def parse_reply(payload: object) -> ServerReply:
         return ServerReply.model_validate(payload)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the reply"
+        location = ".".join(map(str, first["loc"])) or "the reply"
         raise UnusableReplyError(
-            f"the reply is not as expected: {place}: {first['msg']} ({str(first['input'])[:80]})"
+            f"the reply is not as expected: {location}: {first['msg']} ({str(first['input'])[:80]})"
         ) from error
 
 
@@ -209,10 +209,10 @@ def align_echoed_tokens(reply: ServerReply, text: str) -> list[tuple[int, float 
     values = (logprobs.token_logprobs if logprobs else None) or []
     if not tokens or len(tokens) != len(values):
         raise UnusableReplyError(f'the server gave no log-probabilities of the text "{text[:60]}"')
-    aligned, place = list[tuple[int, float | None]](), 0
+    aligned, position = list[tuple[int, float | None]](), 0
     parts = list[tuple[str, float | None]]()
     for number, (token, logprob) in enumerate(zip(tokens, values, strict=True)):
-        if place == len(text):
+        if position == len(text):
             break  # text that the model itself wrote after the prompt
         if _PART_OF_CHARACTER.search(token) or (not token and aligned):
             parts.append((token, logprob))
@@ -220,12 +220,12 @@ def align_echoed_tokens(reply: ServerReply, text: str) -> list[tuple[int, float 
         width = sum(len(part) for part, _ in parts)
         ends = (
             (start, end)
-            for start in range(place, min(place + width, len(text)) + 1)
+            for start in range(position, min(position + width, len(text)) + 1)
             if (end := _end_of_token(text, start, token))
         )
-        start, end = next(ends, (len(text), len(text)) if len(text) <= place + width else (0, 0))
+        start, end = next(ends, (len(text), len(text)) if len(text) <= position + width else (0, 0))
         if parts and end:
-            aligned.append((place, _sum_known([value for _, value in parts])))
+            aligned.append((position, _sum_known([value for _, value in parts])))
             parts.clear()
         if end and start < len(text):
             aligned.append((start, logprob))
@@ -235,11 +235,11 @@ def align_echoed_tokens(reply: ServerReply, text: str) -> list[tuple[int, float 
                 f'the server gave the log-probabilities of another text ("{echo[:60]}") than it was'
                 f' asked about ("{text[:60]}")'
             )
-        place = end
-    if parts and len(text) - place <= sum(len(part) for part, _ in parts):
-        aligned.append((place, _sum_known([value for _, value in parts])))
-        place = len(text)
-    if place != len(text):
+        position = end
+    if parts and len(text) - position <= sum(len(part) for part, _ in parts):
+        aligned.append((position, _sum_known([value for _, value in parts])))
+        position = len(text)
+    if position != len(text):
         raise UnusableReplyError(
             f'the server gave the log-probabilities of another text ("{"".join(tokens)[:60]}") than'
             f' it was asked about ("{text[:60]}")'
@@ -251,14 +251,14 @@ def align_echoed_tokens(reply: ServerReply, text: str) -> list[tuple[int, float 
     return aligned
 
 
-def _end_of_token(text: str, place: int, token: str) -> int:
+def _end_of_token(text: str, position: int, token: str) -> int:
     """Return where a token at this place ends; 0 if it is not there."""
     for written in (token, token.replace("\u2581", " ").replace("\u0120", " ")):
-        if text.startswith(written, place):
-            return place + len(written)
-        if text[place : place + 1] == " " and text.startswith(written, place + 1):
-            return place + 1 + len(written)
-        if place == 0 and text.startswith(written.lstrip(" ")):
+        if text.startswith(written, position):
+            return position + len(written)
+        if text[position : position + 1] == " " and text.startswith(written, position + 1):
+            return position + 1 + len(written)
+        if position == 0 and text.startswith(written.lstrip(" ")):
             return len(written.lstrip(" "))
     return 0
 

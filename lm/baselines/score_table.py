@@ -101,12 +101,13 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
             table = csv.DictReader(file, dialect=TABLES[path.name])
             unit = _find_unit(table.fieldnames or (), path)
             for row in table:
-                place = f"{path}, line {table.line_num}"
+                location = f"{path}, line {table.line_num}"
                 key = _single_spaced(row.get("context") or ""), _single_spaced(row["text"] or "")
-                logprobs = _parse_logprobs(row[unit] or "", key[1], UNITS[unit], place)
+                logprobs = _parse_logprobs(row[unit] or "", key[1], UNITS[unit], location)
                 if scores.setdefault(key, logprobs) != logprobs:
                     raise LmError(
-                        f'{place}: "{key[1]}" occurs earlier with another score. Keep one of them.'
+                        f'{location}: "{key[1]}" occurs earlier with another score. '
+                        "Keep one of them."
                     )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise LmError(
@@ -125,7 +126,7 @@ def _find_unit(columns: Sequence[str], path: Path) -> str:
     return units[0]
 
 
-def _parse_logprobs(cell: str, text: str, factor: float, place: str) -> tuple[float, ...]:
+def _parse_logprobs(cell: str, text: str, factor: float, location: str) -> tuple[float, ...]:
     """Return the numbers in a cell in nats: one for the text, or one for each of its words."""
     try:
         logprobs = tuple(float(number) * factor for number in cell.split())
@@ -135,7 +136,7 @@ def _parse_logprobs(cell: str, text: str, factor: float, place: str) -> tuple[fl
         -math.inf < logprob <= 0 for logprob in logprobs
     ):
         raise LmError(
-            f'{place}: "{cell}" is not a valid score of "{text}". Expected a log-probability, '
+            f'{location}: "{cell}" is not a valid score of "{text}". Expected a log-probability, '
             f"at most 0 (a surprisal: at least 0), for the whole text or for each of its words."
         )
     # Adding 0 turns the -0.0 of a surprisal of 0 into 0.0.

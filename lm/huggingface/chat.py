@@ -126,8 +126,10 @@ class ChatAnswerer(LocalAnswerer):
             for text in [beginning[0]]
             for answer in question.answers
         ]
-        distinct = list(dict.fromkeys(requests))
-        scores = dict(zip(distinct, self._model.score_rendered(distinct), strict=True))
+        distinct_requests = list(dict.fromkeys(requests))
+        scores = dict(
+            zip(distinct_requests, self._model.score_rendered(distinct_requests), strict=True)
+        )
         return [
             next(unprompted)
             if beginning is None

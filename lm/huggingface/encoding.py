@@ -44,10 +44,10 @@ def windows(row: Row, window: int, first: int) -> Iterator[Row]:
     places, wanted, end = row.places, row.wanted, min(longest, len(row.ids))
     while places:
         start = end - min(longest, end)
-        n = sum(place < end for place in places)
+        n = sum(index < end for index in places)
         if n:
             ids = (first, *row.ids[start + 1 : end])
-            yield Row(ids, tuple(place - start for place in places[:n]), wanted[:n])
+            yield Row(ids, tuple(index - start for index in places[:n]), wanted[:n])
         places, wanted = places[n:], wanted[n:]
         end = min(end + longest - count_context_tokens(window), len(row.ids))
 
@@ -88,8 +88,8 @@ def words_of_tokens(
         while start < end and text[start].isspace():
             start += 1
         unspaced = start < len(text) and _UNSPACED.match(text[start])
-        place = starts[start] if start < len(text) and (unspaced or not divides) else -1
-        found.append((word if divides else 0, place))
+        position = starts[start] if start < len(text) and (unspaced or not divides) else -1
+        found.append((word if divides else 0, position))
     return found
 
 
@@ -98,11 +98,11 @@ def _find_word_starts(text: str) -> list[int]:
     starts = list(range(len(text)))
     for run in _WORD.finditer(text):
         begin = run.start()
-        for place in range(run.start(), run.end()):
-            if _UNSPACED.match(text[place]):
-                begin = place + 1
+        for position in range(run.start(), run.end()):
+            if _UNSPACED.match(text[position]):
+                begin = position + 1
             else:
-                starts[place] = begin
+                starts[position] = begin
     return starts
 
 
@@ -263,8 +263,8 @@ class TextEncoder:
             )
         scored: list[int] = []
         ends: list[int] = []
-        for place, (start, end) in enumerate(found["offset_mapping"]):
-            if end <= border or found["special_tokens_mask"][place]:
+        for index, (start, end) in enumerate(found["offset_mapping"]):
+            if end <= border or found["special_tokens_mask"][index]:
                 continue
             if start < border:
                 raise LmError(
@@ -273,12 +273,12 @@ class TextEncoder:
                     "probability belongs to "
                     "neither. Move the border, or score whole texts."
                 )
-            scored.append(place)
+            scored.append(index)
             ends.append(end)
         if self.beginning is not None and begins:
             ids.insert(0, self.beginning)
             words.insert(0, None)
-            scored = [place + 1 for place in scored]
+            scored = [index + 1 for index in scored]
         if beyond := [id_ for id_ in ids if id_ >= self._n_words]:
             [token] = self._tokenizer.convert_ids_to_tokens(beyond[:1])
             raise LmError(
@@ -325,13 +325,13 @@ class TextEncoder:
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
         """Return the continuation's tokens as written in the model's vocabulary."""
-        ids = [encoded.ids[place] for place in encoded.scored]
+        ids = [encoded.ids[index] for index in encoded.scored]
         return tuple(self._tokenizer.convert_ids_to_tokens(ids))
 
     def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
         """Return whether each token of the continuation is unknown, bool, shape ``(tokens,)``."""
         unknown = self._tokenizer.unk_token_id
-        return np.array([encoded.ids[place] == unknown for place in encoded.scored], np.bool_)
+        return np.array([encoded.ids[index] == unknown for index in encoded.scored], np.bool_)
 
 
 def _strip_spaces(continuation: str, *, alone: bool) -> str:
@@ -346,13 +346,13 @@ def _strip_spaces(continuation: str, *, alone: bool) -> str:
 def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Row]:
     """Return one row per scored token, with the token hidden and, if set, the rest of its word."""
     rows = []
-    for place in encoded.scored:
-        word = encoded.words[place] if within_word else None
+    for index in encoded.scored:
+        word = encoded.words[index] if within_word else None
         ids = tuple(
-            hidden if i == place or (i > place and other_word == word is not None) else id_
+            hidden if i == index or (i > index and other_word == word is not None) else id_
             for i, (id_, other_word) in enumerate(zip(encoded.ids, encoded.words, strict=True))
         )
-        rows.append(Row(ids, (place,), (encoded.ids[place],)))
+        rows.append(Row(ids, (index,), (encoded.ids[index],)))
     return rows
 
 
@@ -360,8 +360,8 @@ def _causal_rows(encoded: Encoded) -> list[Row]:
     """Return the single row in which every scored token is predicted at the position before it."""
     if not encoded.scored:
         return []
-    places = tuple(place - 1 for place in encoded.scored)
-    return [Row(encoded.ids[:-1], places, tuple(encoded.ids[place] for place in encoded.scored))]
+    places = tuple(index - 1 for index in encoded.scored)
+    return [Row(encoded.ids[:-1], places, tuple(encoded.ids[index] for index in encoded.scored))]
 
 
 def _find_start_token(tokenizer: Tokenizer, chosen_token: str | None, name: str) -> int:

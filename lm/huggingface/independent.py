@@ -142,10 +142,10 @@ def _score_masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray
     shift = next(n for n in range(len(all_ids)) if all_ids[n : n + len(text_ids)] == text_ids)
     words = _identify_words(tokenizer, text, text_ids)
     rows = []
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         row = list(all_ids)
-        row[shift + place] = tokenizer.mask_token_id
-        for later in range(place + 1, len(text_ids)):
+        row[shift + index] = tokenizer.mask_token_id
+        for later in range(index + 1, len(text_ids)):
             if not alone and words[later] == word:
                 row[shift + later] = tokenizer.mask_token_id
         rows.append(row)
@@ -154,9 +154,9 @@ def _score_masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray
         part = torch.tensor(rows[begin : begin + _ROWS], device=model.device)
         logits = model(input_ids=part).logits
         for n in range(len(part)):
-            place = begin + n
-            word_logprobs = torch.log_softmax(logits[n, shift + place].double(), dim=-1)
-            logprobs.append(float(word_logprobs[text_ids[place]]))
+            index = begin + n
+            word_logprobs = torch.log_softmax(logits[n, shift + index].double(), dim=-1)
+            logprobs.append(float(word_logprobs[text_ids[index]]))
     return np.array(logprobs, np.float64)
 
 
@@ -207,12 +207,14 @@ def _is_unspaced(character: str) -> bool:
     return is_letter and unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
 
 
-def _find_run_start(text: str, place: int) -> int:
-    while place and _is_word_character(text[place]) and _is_word_character(text[place - 1]):
-        if _is_unspaced(text[place - 1]):
+def _find_run_start(text: str, position: int) -> int:
+    while (
+        position and _is_word_character(text[position]) and _is_word_character(text[position - 1])
+    ):
+        if _is_unspaced(text[position - 1]):
             break
-        place -= 1
-    return place
+        position -= 1
+    return position
 
 
 def _is_word_character(character: str) -> bool:

@@ -179,9 +179,9 @@ class HfScorer:
         Returns:
             For each row float64, shape ``(places,)``.
         """
-        distinct = list(dict.fromkeys(rows))
-        packed = self._run_packed(distinct) if self.packing else None
-        return self._run_side_by_side(distinct) if packed is None else packed
+        distinct_rows = list(dict.fromkeys(rows))
+        packed = self._run_packed(distinct_rows) if self.packing else None
+        return self._run_side_by_side(distinct_rows) if packed is None else packed
 
     def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
         """Do the work of ``run`` by packing; return None if the rows cannot be packed."""
@@ -211,7 +211,7 @@ class HfScorer:
             For each text float64, shape ``(places,)``.
         """
         groups = [
-            [row for place, row in enumerate(self._single_rows(text)) if place in chosen]
+            [row for index, row in enumerate(self._single_rows(text)) if index in chosen]
             for text, chosen in zip(texts, map(set, places), strict=True)
         ]
         logprobs = self._run_side_by_side([row for group in groups for row in group])
@@ -223,9 +223,9 @@ class HfScorer:
         """Return one model input per token; a causal model's holds only the tokens before it."""
         causal = self.encoder.beginning is not None
         return [
-            Row(row.ids[: place + 1] if causal else row.ids, (place,), (wanted,))
+            Row(row.ids[: index + 1] if causal else row.ids, (index,), (wanted,))
             for row in self.encoder.rows(self.encoder.encode("", text))
-            for place, wanted in zip(row.places, row.wanted, strict=True)
+            for index, wanted in zip(row.places, row.wanted, strict=True)
         ]
 
     def token_ends(self, text: str) -> list[int]:

@@ -239,9 +239,9 @@ def _format_numbers(values: Floats, end: str) -> pa.Array:
     rows = np.empty((values.size, DECIMALS + 4), np.uint8)
     rows[:, 0], rows[:, 2], rows[:, -1] = ord("-"), ord("."), ord(end)
     remaining = tens.astype(np.uint32)
-    for place in (*range(DECIMALS + 2, 2, -1), 1):
+    for column in (*range(DECIMALS + 2, 2, -1), 1):
         tenth = remaining // 10
-        rows[:, place] = remaining - tenth * 10 + ord("0")
+        rows[:, column] = remaining - tenth * 10 + ord("0")
         remaining = tenth
     is_zero, lengths = tens == 0, np.full(values.size, DECIMALS + 4)
     if is_zero.any():

@@ -148,9 +148,9 @@ class ChunkCounter:
         local = prefixes[ends].astype(np.int64) << word_bits | self._ids[ends]
         in_order, places, is_first = group_keys(local)
         firsts = np.flatnonzero(is_first)
-        distinct = in_order[firsts]
-        self._keys = self._numbers[distinct >> word_bits].astype(np.int64) * self._n_words
-        self._keys += distinct & ((1 << word_bits) - 1)
+        distinct_ngrams = in_order[firsts]
+        self._keys = self._numbers[distinct_ngrams >> word_bits].astype(np.int64) * self._n_words
+        self._keys += distinct_ngrams & ((1 << word_bits) - 1)
         suffixes = self._numbers[self._ranks[ends[places[firsts]]]]
         self._ranks[:] = ABSENT
         self._ranks[ends[places]] = np.cumsum(is_first, dtype=np.int32) - 1

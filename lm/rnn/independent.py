@@ -93,7 +93,7 @@ def _run_layers(
     lengths = np.array([len(text) for text in texts], np.int64)
     longest_first = np.argsort(-lengths, kind="stable")
     starts = (np.cumsum(lengths) - lengths)[longest_first]
-    n_reading = [int((lengths > place).sum()) for place in range(lengths.max(initial=0))]
+    n_reading = [int((lengths > position).sum()) for position in range(lengths.max(initial=0))]
     read = weights["embedding.weight"][
         np.array([word for text in texts for word in text], np.int64)
     ]
@@ -104,8 +104,8 @@ def _run_layers(
         )
         out = np.empty((len(read), size), np.float32)
         state = np.zeros((2, len(texts), size), np.float32)
-        for place, n in enumerate(n_reading):
-            rows = starts[:n] + place
+        for position, n in enumerate(n_reading):
+            rows = starts[:n] + position
             from_input, from_state = read[rows] @ w_in.T + b_in, state[0, :n] @ w_own.T + b_own
             out[rows], cells = cell(from_input, from_state, (state[0, :n], state[1, :n]))
             state = np.stack([out[rows], cells])
@@ -166,12 +166,12 @@ def _score_words(
     matrix = weights["embedding.weight" if net.get("softmax") == "tied" else "decoder.weight"]
     bias = weights["decoder.bias"]
     # Equal beginnings share the sum over all words, and nothing else.
-    place = {beginning: row for row, beginning in enumerate(beginnings)}
-    distinct = list(place)
+    row_of = {beginning: row for row, beginning in enumerate(beginnings)}
+    distinct_beginnings = list(row_of)
     sums: dict[int, float] = {}
-    for start in range(0, len(distinct), _ROWS):
-        batch = distinct[start : start + _ROWS]
-        logits = hidden[[place[beginning] for beginning in batch]] @ matrix.T + bias
+    for start in range(0, len(distinct_beginnings), _ROWS):
+        batch = distinct_beginnings[start : start + _ROWS]
+        logits = hidden[[row_of[beginning] for beginning in batch]] @ matrix.T + bias
         sums |= zip(batch, _log_of_sums(logits).tolist(), strict=True)
     words = np.array(targets, np.int64)
     logits_of_targets = (hidden * matrix[words]).sum(axis=-1) + bias[words]

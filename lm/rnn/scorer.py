@@ -195,12 +195,12 @@ class RecurrentScorer:
         hidden, targets = [], []
         for group in groups:
             following_state = state
-            for place, ids in enumerate(group):
+            for position, ids in enumerate(group):
                 inputs = torch.tensor([begin, *ids], device=network.embedding.weight.device)
                 output, new_state = network(inputs[:, None], state)
                 hidden.append(output[:-1, 0])
                 targets.append(np.array(ids, np.int64))
-                following_state = following_state if place else new_state
+                following_state = following_state if position else new_state
             state = following_state
         lengths = [len(ids) for ids in targets]
         logprobs = self._reader.logprobs_nats(

@@ -153,8 +153,8 @@ def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, new_cells: Tensor) -> No
 
 def _find_distinct_numbers(numbers: Ints) -> tuple[Tensor, Tensor]:
     """Return the distinct numbers, and the index of each number among them."""
-    distinct, places = np.unique(numbers, return_inverse=True)
-    return torch.from_numpy(distinct), torch.from_numpy(places)
+    distinct_numbers, places = np.unique(numbers, return_inverse=True)
+    return torch.from_numpy(distinct_numbers), torch.from_numpy(places)
 
 
 def _split_into_chunks(n: int) -> Iterator[slice]:

@@ -66,16 +66,16 @@ class TreePacking:
         if not wanted.any():
             return scores
         read = np.flatnonzero(trie.has_children)
-        place = np.cumsum(trie.has_children) - 1
-        parents = place[trie.parents[wanted]]
-        hidden = self._compute_hidden_states(trie, read, place)
+        index = np.cumsum(trie.has_children) - 1
+        parents = index[trie.parents[wanted]]
+        hidden = self._compute_hidden_states(trie, read, index)
         rows, row_of = np.unique(parents, return_inverse=True)
         normalisers = self._normaliser(hidden[torch.from_numpy(rows).to(hidden.device)])
         logits = target_logits(self._weight, self._bias, hidden, parents, trie.tokens[wanted])
         scores[wanted] = np.minimum(logits - normalisers.cpu().numpy()[row_of], 0.0)
         return scores
 
-    def _compute_hidden_states(self, trie: Trie, read: Ints, place: Ints) -> Tensor:
+    def _compute_hidden_states(self, trie: Trie, read: Ints, index: Ints) -> Tensor:
         device, dtype = self._weight.device, self._weight.dtype
         ids, depths = (
             torch.from_numpy(numbers[read])[None].to(device)
@@ -84,7 +84,7 @@ class TreePacking:
         if is_long_chain(trie):
             return self._body(ids, depths, torch.ones_like(ids))[0]
         read_parents = trie.parents[read]
-        attended = ancestors(np.where(read_parents == ROOT, ROOT, place[read_parents]))
+        attended = ancestors(np.where(read_parents == ROOT, ROOT, index[read_parents]))
         mask = torch.zeros(attended.shape, dtype=dtype, device=device)
         mask.masked_fill_(torch.from_numpy(~attended).to(device), torch.finfo(dtype).min)
         return self._body(ids, depths, mask[None, None])[0]
@@ -142,7 +142,7 @@ def _sample_evenly(packed: list[tuple[int, Floats]], n_tokens: int) -> list[tupl
     n = max(1, round(n_tokens / max(1.0, mean)))
     if n >= len(packed):
         return packed
-    return [packed[place * len(packed) // n] for place in range(n)]
+    return [packed[index * len(packed) // n] for index in range(n)]
 
 
 class CheckedPacking:

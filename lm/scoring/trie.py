@@ -111,10 +111,10 @@ def build_tries(
 def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
     """Return which tokens are new: they end a beginning that the previous string does not share."""
     starts = ends - lengths
-    place = np.arange(flat.size) - np.repeat(starts, lengths)
+    position = np.arange(flat.size) - np.repeat(starts, lengths)
     previous = np.concatenate(([0], starts[:-1]))
-    shared = place < np.repeat(np.concatenate(([0], lengths[:-1])), lengths)
-    place_in_previous = np.where(shared, np.repeat(previous, lengths) + place, 0)
+    shared = position < np.repeat(np.concatenate(([0], lengths[:-1])), lengths)
+    place_in_previous = np.where(shared, np.repeat(previous, lengths) + position, 0)
     differs = ~shared | (flat[place_in_previous] != flat) if flat.size else np.empty(0, bool)
     n_differing = np.concatenate(([0], np.cumsum(differs)))
     return n_differing[1:] > np.repeat(n_differing[starts], lengths)
@@ -152,14 +152,14 @@ def _find_border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int)
 def _make_trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
     new[: lengths[0]] = True
     ends = np.cumsum(lengths)
-    place = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
-    by_level = np.argsort(place, kind="stable")
+    position = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
+    by_level = np.argsort(position, kind="stable")
     # Within a level, a token that is not new belongs to the last new one before it: strings that
     # share a beginning are neighbours, and the first of them to reach a level is new there.
     node_of = np.empty(flat.size, np.int64)
     node_of[by_level] = np.cumsum(new[by_level]) - 1
     first_use = by_level[new[by_level]]
-    parents = np.where(place[first_use] == 0, ROOT, node_of[first_use - 1])
-    level_sizes = np.bincount(place[first_use]) if first_use.size else np.empty(0, np.int64)
+    parents = np.where(position[first_use] == 0, ROOT, node_of[first_use - 1])
+    level_sizes = np.bincount(position[first_use]) if first_use.size else np.empty(0, np.int64)
     level_starts = np.concatenate(([0], np.cumsum(level_sizes)))
     return Trie(flat[first_use], parents, level_starts, strings, ends, node_of)

@@ -117,7 +117,7 @@ class Features:
     attractor_of: Mapping[str, str]
 
 
-def check_call(place: str, call: Call, rules: Mapping[str, Rule], features: Features) -> None:
+def check_call(location: str, call: Call, rules: Mapping[str, Rule], features: Features) -> None:
     """Check that a rule exists and accepts the values of a call.
 
     Raises:
@@ -125,12 +125,12 @@ def check_call(place: str, call: Call, rules: Mapping[str, Rule], features: Feat
     """
     if call.rule not in rules:
         raise LmError(
-            f'{place}: there is no rule "{call.rule}". The rules are: {", ".join(rules)}.'
+            f'{location}: there is no rule "{call.rule}". The rules are: {", ".join(rules)}.'
         )
     parameters = rules[call.rule].parameters
     if len(call.values) != len(parameters):
         raise LmError(
-            f'{place}: the rule "{call.rule}" takes ({", ".join(parameters)}), '
+            f'{location}: the rule "{call.rule}" takes ({", ".join(parameters)}), '
             f"not {len(call.values)} value(s)."
         )
     for value, parameter in zip(call.values, parameters, strict=True):
@@ -141,6 +141,6 @@ def check_call(place: str, call: Call, rules: Mapping[str, Rule], features: Feat
             fits = value.text in values
         if not fits:
             raise LmError(
-                f'{place}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
+                f'{location}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
                 f"Expected {parameter} or one of: {', '.join(values)}."
             )

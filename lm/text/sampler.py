@@ -145,9 +145,9 @@ class Sentences(Iterator[str]):
 
     def _take(self, list_: str, key: str, tag: str, drawn: "_Drawn") -> None:
         words = self.words[key]
-        place = self._rng.choice(range(len(words)))
-        drawn.texts.append((words[place], tag))
-        drawn.entries.append((list_, place))
+        index = self._rng.choice(range(len(words)))
+        drawn.texts.append((words[index], tag))
+        drawn.entries.append((list_, index))
 
     def _drawn_value(self, feature: str, bound: Mapping[str, str], drawn: "_Drawn") -> str:
         values = self.grammar.features[feature]

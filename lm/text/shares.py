@@ -94,7 +94,7 @@ def held_out_pairs(
             "held out. Name their lists there, or leave `--held-out-pairs` out."
         )
     nouns, verbs = (
-        [(name, place) for name in names for place in range(len(_list_word_forms(words, name)))]
+        [(name, index) for name in names for index in range(len(_list_word_forms(words, name)))]
         for names in (grammar.paired.nouns, grammar.paired.verbs)
     )
     pairs = list(product(nouns, verbs))
@@ -105,7 +105,7 @@ def held_out_pairs(
 
 def pairs_in_words(pairs: frozenset[Pair], words: WordLists) -> list[list[str]]:
     """Return the pairs as words in the first form of their lists, in alphabetical order."""
-    return sorted([_list_word_forms(words, name)[place] for name, place in pair] for pair in pairs)
+    return sorted([_list_word_forms(words, name)[index] for name, index in pair] for pair in pairs)
 
 
 def _list_word_forms(words: WordLists, name: str) -> tuple[str, ...]:

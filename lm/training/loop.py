@@ -116,7 +116,7 @@ class TrainingHooks(Protocol):
         """Write the finished epoch's metrics, and its weights if they are the best so far."""
         ...
 
-    def save(self, make: Callable[[], Checkpoint]) -> None:
+    def save(self, make_checkpoint: Callable[[], Checkpoint]) -> None:
         """Write a checkpoint."""
         ...
 

@@ -67,10 +67,10 @@ class CheckpointWriter:
             writer.writerows(progress.rows)
         self._on_epoch(progress.rows[-1])
 
-    def save(self, make: Callable[[], Checkpoint]) -> None:
+    def save(self, make_checkpoint: Callable[[], Checkpoint]) -> None:
         """Write the checkpoint."""
         if self._leads:
-            save_checkpoint(self._plan.out / CHECKPOINT, make())
+            save_checkpoint(self._plan.out / CHECKPOINT, make_checkpoint())
 
 
 def is_finished(plan: TrainingPlan) -> bool:

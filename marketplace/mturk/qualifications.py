@@ -222,9 +222,9 @@ def _meets_locale(worker: Worker, comparator: str, places: list[Mapping[str, str
     if comparator in ("Exists", "DoesNotExist"):
         return has_country == (comparator == "Exists")
     lives_there = any(
-        place["Country"] == worker.country
-        and place.get("Subdivision", worker.subdivision) == worker.subdivision
-        for place in places
+        locale["Country"] == worker.country
+        and locale.get("Subdivision", worker.subdivision) == worker.subdivision
+        for locale in places
     )
     return has_country and lives_there == (comparator in ("EqualTo", "In"))
 
@@ -260,8 +260,8 @@ def requirement_in_words(session: Session, requirement: Mapping[str, Any]) -> st
         select(QualificationType.name).where(QualificationType.qualification_type_id == type_id)
     )
     places = [
-        "-".join(filter(None, (place["Country"], place.get("Subdivision"))))
-        for place in requirement.get("LocaleValues", ())
+        "-".join(filter(None, (locale["Country"], locale.get("Subdivision"))))
+        for locale in requirement.get("LocaleValues", ())
     ]
     values = [*places, *map(str, requirement.get("IntegerValues", ()))]
     words = (name, _COMPARATORS[requirement["Comparator"]], ", ".join(values))

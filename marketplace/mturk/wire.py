@@ -35,8 +35,8 @@ def find_violations(value: Any, shape: Shape, name: str = "") -> Iterator[str]: 
             below = f"{name}.{_lower_first_letter(member)}" if name else _lower_first_letter(member)
             yield from find_violations(part, shape.members[member], below)
     elif isinstance(shape, ListShape):
-        for number, part in enumerate(value, 1):
-            yield from find_violations(part, shape.member, f"{name}.{number}.member")
+        for index, part in enumerate(value, 1):
+            yield from find_violations(part, shape.member, f"{name}.{index}.member")
     else:
         for rule in _violated_rules(value, shape):
             yield f"Value '{value}' at '{name}' failed to satisfy constraint: Member must {rule}"

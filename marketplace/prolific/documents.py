@@ -249,10 +249,10 @@ def _check_features(fields: Mapping[str, Any], account: Account) -> None:
 def _problems_by_field(error: ValidationError) -> dict[str, list[str]]:
     problems: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
-        place = ".".join(str(part) for part in problem["loc"])
-        if place:
+        location = ".".join(str(part) for part in problem["loc"])
+        if location:
             message = f"It {describe_problem(problem)}."
         else:  # an error of the study as a whole: its message begins with the field
-            place, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
-        problems.setdefault(place, []).append(message)
+            location, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
+        problems.setdefault(location, []).append(message)
     return problems

@@ -149,11 +149,11 @@ def backup(
 
 
 def _back_up(
-    instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
+    instance: Path, destination: Path, keep: int | None, encrypt: Path | None, drill: bool
 ) -> None:
     to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
     bucket = _open_bucket(settings) if settings.backup_bucket else None
-    if bucket and not (to and place.is_dir()):
+    if bucket and not (to and destination.is_dir()):
         raise WebappError(
             "a backup that leaves this machine must be encrypted, and named by its time",
             where=f"the setting backup_bucket, {settings.backup_bucket}",
@@ -161,7 +161,7 @@ def _back_up(
         )
     key = key_file(instance, settings.secret_key_file)
     began = utc_now()
-    file = place_for(place, began, encrypted=bool(to))
+    file = place_for(destination, began, encrypted=bool(to))
     with open_instance_database(instance) as engine:
         content, tried = write_backup(engine, file, key, to, tried_out=drill)
     copy_record(instance, record_path_for(file))
@@ -181,7 +181,7 @@ def _back_up(
         if to
         else f"The secret keys are not included. Keep a copy of {key}."
     )
-    if keep and (gone := forget_oldest(place, keep)):
+    if keep and (gone := forget_oldest(destination, keep)):
         click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
 
 

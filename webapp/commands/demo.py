@@ -99,7 +99,7 @@ def _name_results(name: str) -> str:
     return f"{study.name}-{digest.hexdigest()[:12]}"
 
 
-def _list_score_files(name: str, made: Path, models: bool) -> list[Path]:
+def _list_score_files(name: str, out_folder: Path, models: bool) -> list[Path]:
     """Return the score files of the models trained on the study's text."""
     folder = load_study(name).folder
     if (text := training_text(folder)) is None:
@@ -112,31 +112,33 @@ def _list_score_files(name: str, made: Path, models: bool) -> list[Path]:
         return []
     model_options: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
     if not text.exists():
-        text = made / "text.txt"
+        text = out_folder / "text.txt"
         _make(text, "lm", "text", name, "--out")
         if models:
             # Only a generated text has supertags.
-            _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
+            _make(out_folder / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
                   "--seed", "2", "--out")  # fmt: skip
-            model_options["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
+            model_options["multitask"] = ("demo_multitask", "--tags", str(out_folder / "tags"))
     try:
-        _train(made, _NGRAM, text)
+        _train(out_folder, _NGRAM, text)
     except MissingPartError as error:
         click.echo(f"{error} The report compares people with a unigram model instead.")
         del model_options["ngram"]
         model_options = _UNIGRAM | model_options
     _train(
-        made, {model: model_options[model] for model in model_options if model not in _NGRAM}, text
+        out_folder,
+        {model: model_options[model] for model in model_options if model not in _NGRAM},
+        text,
     )
-    files = [made / "scores" / f"{model}.parquet" for model in model_options]
+    files = [out_folder / "scores" / f"{model}.parquet" for model in model_options]
     for model, file in zip(model_options, files, strict=True):
-        _make(file, "lm", "score", f"{made}/models/{model}", name, "--out")
+        _make(file, "lm", "score", f"{out_folder}/models/{model}", name, "--out")
     return files
 
 
-def _train(made: Path, models: Mapping[str, tuple[str, ...]], text: Path) -> None:
+def _train(out_folder: Path, models: Mapping[str, tuple[str, ...]], text: Path) -> None:
     for model, options in models.items():
-        folder = made / "models" / model
+        folder = out_folder / "models" / model
         _make(folder, "lm", "train", *options, "--data", str(text), "--out")
 
 
@@ -167,17 +169,17 @@ def _run(*command: str) -> object:
     return commands.main(command, standalone_mode=False)
 
 
-def _find_or_launch_run(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
+def _find_or_launch_run(name: str, recruiter: str, out_folder: Path, here: Sequence[str]) -> str:
     """Return the reference of the run of that recruiter, launching the run if it does not exist."""
-    note = made / f"{recruiter}_run"
+    note = out_folder / f"{recruiter}_run"
     if not note.exists():
         run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
         note.write_text(str(run), encoding="utf-8", newline="\n")
     return note.read_text(encoding="utf-8")
 
 
-def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    run = _find_or_launch_run(name, _SIMULATOR, made, here)
+def _take_part(name: str, out_folder: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+    run = _find_or_launch_run(name, _SIMULATOR, out_folder, here)
     serving = running(Path(here[-1])) is not None
     if not serving:
         _run(*listen)
@@ -187,13 +189,13 @@ def _take_part(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
         if not serving:
             _run("stop", *here)
     _run("exclude", run, *here)
-    _run("export", run, "--out", str(made / "export"), *here)
+    _run("export", run, "--out", str(out_folder / "export"), *here)
 
 
-def _serve_link(name: str, made: Path, listen: Sequence[str], here: Sequence[str]) -> None:
+def _serve_link(name: str, out_folder: Path, listen: Sequence[str], here: Sequence[str]) -> None:
     if running(Path(here[-1])) is None:
         _run(*listen)
-    server, run = running(Path(here[-1])), _find_or_launch_run(name, "direct", made, here)
+    server, run = running(Path(here[-1])), _find_or_launch_run(name, "direct", out_folder, here)
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 
@@ -219,7 +221,7 @@ _SERVED = ("--reading", "forced_choice", "--context", "zero_shot", "--context", 
            "--concurrency", "2")  # fmt: skip
 
 
-def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]:
+def take_sessions(name: str, out_folder: Path, export: Path, make: Make) -> list[Path]:
     """Train two models, let them take a run's sessions, and return the result folders.
 
     Args:
@@ -239,14 +241,16 @@ def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]
             expected="a study such as marvin_linzen_2018",
             remedy="Let a model of yours take its sessions: parallax take STUDY --model MODEL",
         )
-    make(made / "text.txt", "lm", "text", name, "--out")
-    make(made / "prompts.txt", "lm", "text", name, "--prompts", "--sentences", _LINES, "--out")
-    models = made / "models"
-    make(models / "lstm", "lm", "train", "demo_lstm", "--data", f"{made}/text.txt", "--out")
+    make(out_folder / "text.txt", "lm", "text", name, "--out")
+    make(
+        out_folder / "prompts.txt", "lm", "text", name, "--prompts", "--sentences", _LINES, "--out"
+    )
+    models = out_folder / "models"
+    make(models / "lstm", "lm", "train", "demo_lstm", "--data", f"{out_folder}/text.txt", "--out")
     make(models / "follower", "lm", "train", "--type", "lstm", *_SIZES, *_TRAINING,
-         "--name", "follower", "--data", f"{made}/prompts.txt", "--out")  # fmt: skip
+         "--name", "follower", "--data", f"{out_folder}/prompts.txt", "--out")  # fmt: skip
     readings = [part for reading in _READINGS for part in ("--reading", reading)]
-    folders = [made / "takers" / name for name in ("lstm", "follower", "follower_served")]
+    folders = [out_folder / "takers" / name for name in ("lstm", "follower", "follower_served")]
     for folder in folders[:2]:
         make(folder, "take", str(export), "--model", f"{models / folder.name}", *readings,
              "--sessions", _SESSIONS, "--out")  # fmt: skip

@@ -47,20 +47,20 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
 
 
 def take_part_on_stand_in_platform(
-    name: str, way: str, made: Path, run: Command, seed: str
+    name: str, way: str, out_folder: Path, run: Command, seed: str
 ) -> None:
     """Launch a study for a stand-in, let simulated participants take part, and reconcile.
 
     Args:
         name: The study.
         way: One of ``demonstrations``.
-        made: The folder of a separate installation and of its export. An interrupted call's
+        out_folder: The folder of a separate installation and of its export. An interrupted call's
             installation is made again: its money and participants are simulated.
         run: Runs one of Parallax's commands and returns its result.
         seed: The run's seed.
     """
     recruiter, shown = demonstrations()[way]
-    place = made / way
+    place = out_folder / way
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     instance_option = ("--instance", str(place))
@@ -88,7 +88,7 @@ def take_part_on_stand_in_platform(
             )
         finally:
             run("stop", *instance_option)
-    (place / "export").rename(made / f"export_{way}")
+    (place / "export").rename(out_folder / f"export_{way}")
 
 
 @dataclass(slots=True)

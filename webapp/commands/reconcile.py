@@ -198,11 +198,11 @@ def compensate(
         return
     if (proposal := confirm_payments(run_payments, [entry], yes=yes)) is None:
         return
-    wrote = run_payments.offer(proposal, _link(instance, run))
+    was_notified = run_payments.offer(proposal, _link(instance, run))
     click.echo("The offer is posted, visible to this person only. It is paid once they submit it.")
     click.echo(
         "The platform has notified the person."
-        if wrote
+        if was_notified
         else "The platform sent no message: write to the person yourself."
     )
 

@@ -84,8 +84,8 @@ class Prepared:
             rows = list(cursor.fetchall())
         finally:
             cursor.close()
-        for place, read in self._from_driver:
-            rows = [(*row[:place], read(row[place]), *row[place + 1 :]) for row in rows]
+        for index, read in self._from_driver:
+            rows = [(*row[:index], read(row[index]), *row[index + 1 :]) for row in rows]
         return rows
 
     def find(self, connection: Connection, **values: object) -> list[tuple[Any, ...]]:
@@ -153,7 +153,7 @@ def _find_converters(statement: Executable, dialect: Dialect) -> list[tuple[int,
         column.type for column in getattr(statement, "selected_columns", ())
     ]
     readers = (type_.dialect_impl(dialect).result_processor(dialect, None) for type_ in types)
-    return [(place, read) for place, read in enumerate(readers) if read is not None]
+    return [(index, read) for index, read in enumerate(readers) if read is not None]
 
 
 def is_one_of(

@@ -201,12 +201,12 @@ DROP_FUNCTIONS = tuple(
 
 def start_counting(connection: Connection) -> None:
     """Create the triggers that maintain the counts; existing rows must be counted already."""
-    make = (
+    make_statements = (
         _write_sqlite_triggers
         if connection.dialect.name == "sqlite"
         else _write_postgresql_triggers
     )
-    for statement in make():
+    for statement in make_statements():
         connection.exec_driver_sql(statement)
 
 

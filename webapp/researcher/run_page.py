@@ -130,10 +130,10 @@ def stream_live_part(ref: str) -> ResponseReturnValue:
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Each update has its own request context, so no database session stays open in between.
     still_in = copy_current_request_context(is_still_allowed)
-    make = copy_current_request_context(render_live_part)
+    render = copy_current_request_context(render_live_part)
     # Replaces the cached part, so that after an act the page never shows an older one.
     parts[ref] = time.monotonic(), first
-    events = _make_events(ref, parts, make, still_in)
+    events = _make_events(ref, parts, render, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also if the browser disconnected before the first event.
     response.call_on_close(_watcher_slots.release)
@@ -144,7 +144,7 @@ def stream_live_part(ref: str) -> ResponseReturnValue:
 def _make_events(
     ref: str,
     parts: _Parts,
-    make: Callable[[str], str],
+    render: Callable[[str], str],
     still_in: Callable[[], bool],
 ) -> Iterator[str]:
     sent = ""
@@ -158,7 +158,7 @@ def _make_events(
                 return
         made_at, part = parts.get(ref, (float("-inf"), ""))
         if time.monotonic() - made_at >= _EVERY_S:
-            part = make(ref)
+            part = render(ref)
             parts[ref] = time.monotonic(), part
         if part != sent:
             sent = part

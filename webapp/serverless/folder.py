@@ -218,16 +218,16 @@ def _write_folder(built: StaticStudy, folder: Path) -> None:
     temporary.replace(folder)
 
 
-def refuse_existing_output(place: Path) -> None:
+def refuse_existing_output(output: Path) -> None:
     """Raise an error if the name is in use.
 
     Raises:
         RunError: The name is in use, and is not an empty folder.
     """
-    if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+    if output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise RunError(
             "the output already exists, and people may be taking part in it",
-            where=str(place),
+            where=str(output),
             expected="a new name, or an empty folder",
             remedy="Give another --out, or remove what is there",
         )

@@ -250,7 +250,7 @@ class Replay:
         if problems:
             raise UnfitEntryError("; ".join(problems.values()))
 
-    def _leave(self, replayed: ReplayedSession, entry: Entry) -> None:
+    def _end_session(self, replayed: ReplayedSession, entry: Entry) -> None:
         participant, ending = _get_participant(replayed), Ending(entry.body["ending"])
         if ending is Ending.SCREENED_OUT:
             leave(self.session, participant, ending, entry.at)
@@ -275,7 +275,7 @@ _STEPS: Mapping[str, Callable[[Replay, ReplayedSession, Entry], None]] = {
     "device": Replay._device,
     "answer": Replay._answer,
     "questionnaire": Replay._questionnaire,
-    "leave": Replay._leave,
+    "leave": Replay._end_session,
     "withdraw": Replay._withdraw,
 }
 

@@ -37,7 +37,7 @@ class _Statements:
         of_run = Participant.run_id == bindparam("run", type_=Integer)
         mark = Participant.visit_mark == bindparam("mark", type_=String)
         name = Identity.hash == bindparam("name", type_=Identity.hash.type)
-        make = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
+        insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
         self.closed = Prepared(
             select(Run.closed_at).where(Run.id == bindparam("run", type_=Integer)), dialect
         )
@@ -49,7 +49,9 @@ class _Statements:
             dialect,
         )
         self.enter = Prepared(
-            make(Participant).on_conflict_do_nothing().returning(Participant.id), dialect, _COLUMNS
+            insert(Participant).on_conflict_do_nothing().returning(Participant.id),
+            dialect,
+            _COLUMNS,
         )
 
 

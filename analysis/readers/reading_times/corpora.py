@@ -33,10 +33,10 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Import
     for file in files:
         columns = ("WorkerId", "item", "zone", "RT", *(() if words else ("word",)))
         for line, row in _read_rows(file, "\t", columns):
-            place = row["item"], row["zone"]
-            if words and place not in words:
+            position = row["item"], row["zone"]
+            if words and position not in words:
                 raise AnalysisError(
-                    f"story {place[0]} has no word {place[1]}",
+                    f"story {position[0]} has no word {position[1]}",
                     where=f"{file}, line {line}",
                     expected="the words of the same version of the corpus",
                 )
@@ -45,7 +45,7 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Import
                     "participant": row["WorkerId"],
                     "text_id": row["item"],
                     "position": int(parse_time(row["zone"], file, line)),
-                    "text": words[place] if words else row["word"],
+                    "text": words[position] if words else row["word"],
                     "rt_ms": parse_time(row["RT"], file, line),
                 }
             )

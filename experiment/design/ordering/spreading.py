@@ -319,7 +319,7 @@ def count_placements(
         start, end = number * total // n_spread, (number + 1) * total // n_spread
         for gap in range(max(0, start - number), min(n_others, end - 1 - number) + 1):
             if number == n_spread - 1:
-                n = int(not any(place > gap for place in alike))
+                n = int(not any(position > gap for position in alike))
             else:
                 must = _find_next_forced_gap(alike, gap, n_others)
                 n = sum(w for later, w in ways[number + 1].items() if gap < later <= must)
@@ -332,7 +332,7 @@ def count_placements(
 
 def _find_next_forced_gap(alike: Sequence[int], gap: int, n_others: int) -> int:
     """Return the next gap that must be taken; beyond the last gap if there is none."""
-    return next((place for place in alike if place > gap), n_others + 1)
+    return next((position for position in alike if position > gap), n_others + 1)
 
 
 def _insert_spread_trials(
@@ -346,7 +346,7 @@ def _insert_spread_trials(
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken_gaps.add(last)
     return [
-        place
+        position
         for gap in range(len(other_trials) + 1)
-        for place in (*([-1] if gap in taken_gaps else []), *other_trials[gap : gap + 1])
+        for position in (*([-1] if gap in taken_gaps else []), *other_trials[gap : gap + 1])
     ]

@@ -174,9 +174,9 @@ def _group_rows_by_item(table: RawTable, headers: Mapping[str, str]) -> list[lis
     """
     kinds = [headers[name] for name in ("construction", "kind", "version") if name in headers]
     groups: dict[tuple[str, ...], dict[str | int, list[RawRow]]] = {}
-    for place, row in enumerate(table.rows):
+    for index, row in enumerate(table.rows):
         items = groups.setdefault(tuple(row.values[name] for name in kinds), {})
-        items.setdefault(row.values[headers["item"]] or place, []).append(row)
+        items.setdefault(row.values[headers["item"]] or index, []).append(row)
     return [
         rows
         for items in groups.values()

@@ -273,7 +273,7 @@ def _find_expected_levels(
         return set()
     [(levels, n)] = level_counts.most_common(1)
     levels_by_factor = [
-        dict.fromkeys(combination[place] for combination in levels) for place in range(len(factors))
+        dict.fromkeys(combination[index] for combination in levels) for index in range(len(factors))
     ]
     crossed = len(levels) == prod(map(len, levels_by_factor)) and all(
         len(combination) > 1 for combination in levels_by_factor
@@ -284,8 +284,8 @@ def _find_expected_levels(
 def _find_fault(
     items: Mapping[str, Sequence[Draft]], factors: Sequence[str], expected: set[_Levels]
 ) -> MaterialsError | None:
-    known_levels = {name: dict.fromkeys(sorted({levels[place] for levels in expected}))
-             for place, name in enumerate(factors)}  # fmt: skip
+    known_levels = {name: dict.fromkeys(sorted({levels[index] for levels in expected}))
+             for index, name in enumerate(factors)}  # fmt: skip
     words = " and ".join(f'"{name}"' for name in factors)
     words = f"the column{'s' * (len(factors) > 1)} {words}"
     within = f"each item once in each of: {_list_levels(sorted(expected))}, as most items are"

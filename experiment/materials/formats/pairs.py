@@ -204,7 +204,9 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
         empty = [draft.place for draft in drafts if not getattr(draft, name).strip()]
         if empty:
             remainder = f" and {len(empty) - _SHOWN} more" if len(empty) > _SHOWN else ""
-            places = ", ".join(place.removeprefix(f"{table.path}, ") for place in empty[:_SHOWN])
+            places = ", ".join(
+                location.removeprefix(f"{table.path}, ") for location in empty[:_SHOWN]
+            )
             raise MaterialsError(
                 f"the {name} sentence is empty in {places}{remainder}",
                 where=str(table.path),

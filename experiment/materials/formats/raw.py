@@ -158,17 +158,17 @@ def _make_table_from_cells(
     _refuse_header(path, names, f"{path}, {unit} {number}")
     rows = []
     for number, cells in filled_lines:
-        place = f"{path}, {unit} {number}"
+        location = f"{path}, {unit} {number}"
         if any(cell.strip() for cell in cells[len(names) :]):
             raise MaterialsError(
                 f"the {unit} has {len(cells)} cells, but there are {len(names)} columns",
-                where=place,
+                where=location,
                 expected="as many cells as columns",
                 remedy="Put quotation marks around a text that contains the delimiter",
             )
         padded = [*cells, *[""] * len(names)]
         texts = {n: c.strip(" ") for n, c in zip(names, padded, strict=False) if n}
-        rows.append(_raw_row(place, texts))
+        rows.append(_raw_row(location, texts))
     if not rows:
         raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
@@ -239,9 +239,9 @@ def _make_table_from_records(
 ) -> RawTable:
     columns: dict[str, None] = {}
     rows = []
-    for place, values in records:
+    for location, values in records:
         columns.update(dict.fromkeys(values))
-        rows.append(_raw_row(place, {name: _json_text(value) for name, value in values.items()}))
+        rows.append(_raw_row(location, {name: _json_text(value) for name, value in values.items()}))
     if not rows:
         raise MaterialsError("the file is empty", where=str(path), expected="one object per line")
     blank = dict.fromkeys(columns, "")
@@ -263,18 +263,20 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        place = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise MaterialsError(
-                f"the line is not JSON ({why_unread(error)})", where=place
+                f"the line is not JSON ({why_unread(error)})", where=location
             ) from error
         if not isinstance(values, dict):
             raise MaterialsError(
-                "the line is not a JSON object", where=place, expected='{"good": ..., "bad": ...}'
+                "the line is not a JSON object",
+                where=location,
+                expected='{"good": ..., "bad": ...}',
             )
-        yield place, values
+        yield location, values
 
 
 def _json_text(value: object) -> str:

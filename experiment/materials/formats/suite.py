@@ -138,8 +138,8 @@ class _Reader:
             self._advance()
             inner = self._parse_level(0)
             if self._next != _CLOSING[opening]:
-                place = f'"{self._unread_text}"' if self._unread_text else "its end"
-                raise ValueError(f'"{_CLOSING[opening]}" is missing at {place}')
+                location = f'"{self._unread_text}"' if self._unread_text else "its end"
+                raise ValueError(f'"{_CLOSING[opening]}" is missing at {location}')
             self._advance()
             return inner
         if opening in ("-", "+"):
@@ -229,8 +229,8 @@ class SuiteCondition(_Part):
     def numbers(self) -> list[int]:
         """The regions' numbers; a region without a number gets its position."""
         return [
-            place if region.region_number is None else region.region_number
-            for place, region in enumerate(self.regions, start=1)
+            number if region.region_number is None else region.region_number
+            for number, region in enumerate(self.regions, start=1)
         ]
 
     @property

@@ -115,8 +115,8 @@ class Options(ResponseType):
 
     def derive_columns(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of responses with the chosen version."""
-        place = SIDES.index(Side(str(row["chosen_side"])))
-        return row | {"version": str(row["version"]).split()[place]}
+        index = SIDES.index(Side(str(row["chosen_side"])))
+        return row | {"version": str(row["version"]).split()[index]}
 
 
 class OptionList(Options):
@@ -197,8 +197,8 @@ class OptionList(Options):
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the options with the good one in its position, the others in their given order."""
         versions = list(self.versions(item))
-        place = min(SIDES.index(good_side), len(versions) - 1)
-        versions.insert(place, versions.pop(0))
+        index = min(SIDES.index(good_side), len(versions) - 1)
+        versions.insert(index, versions.pop(0))
         return self.show_options(item, versions, render)
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:

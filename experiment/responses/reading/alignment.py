@@ -37,8 +37,8 @@ class Regions:
         if self.critical is None:
             return None
         first, last = self.critical
-        place = region - 1
-        return place - first if place < first else max(place - last, 0)
+        index = region - 1
+        return index - first if index < first else max(index - last, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ def regions_of(
         return Regions(texts, None)
     sentence_words = list(words.values())[n_context:]
     if number := _NUMBER.fullmatch(value):
-        place = int(number[1]) - 1
-        if not 0 <= place < len(sentence_words):
+        index = int(number[1]) - 1
+        if not 0 <= index < len(sentence_words):
             raise _make_no_region_error(
                 item, column, f"region {value}, and the sentence has {len(sentence_words)}"
             )
-        return Regions(texts, (n_context + place, n_context + place))
+        return Regions(texts, (n_context + index, n_context + index))
     first, last = _find_words(item, column, value, sentence_words)
     return Regions(texts, (n_context + first, n_context + last))
 
@@ -109,8 +109,8 @@ def _find_words(
 ) -> tuple[int, int]:
     """Return the places of the first and last region in which a text occurs, exactly once."""
     words = [
-        (normalise_word(word), place)
-        for place, parts in enumerate(regions)
+        (normalise_word(word), index)
+        for index, parts in enumerate(regions)
         for word in parts
         if normalise_word(word)
     ]
@@ -295,10 +295,10 @@ def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
     row = [0] * (len(second) + 1)
     for a in first:
         diagonal = 0
-        for place, b in enumerate(second, start=1):
-            diagonal, row[place] = (
-                row[place],
-                diagonal + 1 if a == b else max(row[place], row[place - 1]),
+        for index, b in enumerate(second, start=1):
+            diagonal, row[index] = (
+                row[index],
+                diagonal + 1 if a == b else max(row[index], row[index - 1]),
             )
     return row[-1]
 

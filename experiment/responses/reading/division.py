@@ -153,7 +153,7 @@ def split_rendered_text(item: Item, steps: Sequence[Step], rendered: str) -> tup
     Raises:
         StudyError: The rendering makes any other change.
     """
-    places = [place for place, letter in enumerate(rendered) if not letter.isspace()]
+    places = [index for index, letter in enumerate(rendered) if not letter.isspace()]
     sizes = [len(_remove_spaces(step.text)) for step in steps]
     letters = _remove_spaces(" ".join(step.text for step in steps))
     if _remove_spaces(rendered)[: len(letters)].casefold() != letters.casefold():

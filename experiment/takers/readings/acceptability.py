@@ -53,8 +53,8 @@ def _list_lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
     """Yield the lines for each text: the text, then yes and no after their labels."""
     order, labels = order_in_prompt(_N, swapped=way.swapped), (words.yes, words.no)
     answers = [
-        f"{label}. {labels[place]}"
-        for label, place in zip(labels_of(way.labels, _N), order, strict=True)
+        f"{label}. {labels[index]}"
+        for label, index in zip(labels_of(way.labels, _N), order, strict=True)
     ]
     for option in trial.shown.options:
         text = f"{trial.shown.prefix} {option}".strip()
@@ -64,5 +64,5 @@ def _list_lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
-    place = order_in_prompt(_N, swapped=way.swapped).index(trial.answers.index(answer))
-    return labels_of(way.labels, _N)[place]
+    index = order_in_prompt(_N, swapped=way.swapped).index(trial.answers.index(answer))
+    return labels_of(way.labels, _N)[index]

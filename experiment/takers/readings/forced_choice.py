@@ -58,5 +58,5 @@ def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
     n = len(trial.answers)
-    place = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
-    return labels_of(way.labels, n)[place]
+    index = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
+    return labels_of(way.labels, n)[index]

@@ -30,7 +30,7 @@ class Rating(Reading):
         """Return a prompt for each text on the screen."""
         way, prompter = situation.way, situation.writes
         labels = labels_of(way.labels, _list_points(trial))
-        from_worst = [labels[place] for place in order_in_prompt(len(labels), swapped=way.swapped)]
+        from_worst = [labels[index] for index in order_in_prompt(len(labels), swapped=way.swapped)]
         earlier_lines = [
             (text, _label(screen, way, answer))
             for screen, answer in situation.earlier
@@ -83,5 +83,5 @@ def _list_texts(trial: TakerTrial) -> list[str]:
 
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer) -> str:
     n = len(trial.answers)
-    place = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
-    return labels_of(way.labels, n)[place]
+    index = order_in_prompt(n, swapped=way.swapped).index(trial.answers.index(answer))
+    return labels_of(way.labels, n)[index]

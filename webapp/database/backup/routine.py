@@ -44,12 +44,12 @@ class LastBackup:
     restore_s: float | None
 
 
-def place_for(place: Path, at: datetime, *, encrypted: bool) -> Path:
+def place_for(destination: Path, at: datetime, *, encrypted: bool) -> Path:
     """Return the file for a backup: a new file if ``place`` is a folder, else ``place`` itself."""
-    if not place.is_dir():
-        return place
+    if not destination.is_dir():
+        return destination
     stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
-    return place / f"parallax-{stamp}Z.backup{_ENCRYPTED if encrypted else ''}"
+    return destination / f"parallax-{stamp}Z.backup{_ENCRYPTED if encrypted else ''}"
 
 
 def write_backup(

@@ -210,8 +210,8 @@ def identity_key(connection: Connection, name: str) -> int:
     """Return the key of a name; store the name if it is new."""
     existing = select(Identity.id).where(Identity.hash == name)
     if (key := connection.scalar(existing)) is None:
-        make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-        row = make(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
+        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+        row = insert(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
         # Two transactions may store the same name at once.
         connection.execute(row.on_conflict_do_nothing(index_elements=["hash"]))
         key = connection.scalars(existing).one()

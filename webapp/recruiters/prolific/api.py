@@ -123,9 +123,9 @@ def read(model: type[Answer], answer: object, where: str) -> Answer:
         return model.model_validate(answer)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
-        place = ".".join(map(str, detail["loc"])) or "the whole of it"
+        location = ".".join(map(str, detail["loc"])) or "the whole of it"
         raise PlatformUnreachable(
-            f"the answer cannot be read ({place}: {detail['msg']})",
+            f"the answer cannot be read ({location}: {detail['msg']})",
             where=where,
             remedy="Run the same command again later; nothing is done twice",
         ) from error

@@ -126,13 +126,14 @@ def _refuse_varying(rows: pd.DataFrame, column: str, by: list[str], name: str, p
         return
     first = rows[several].iloc[0]
     same = (rows[by] == first[by]).all(axis=1)
-    place = f", position {first['position']}" if "position" in by else ""
+    location = f", position {first['position']}" if "position" in by else ""
     values = name_alternatives(list(dict.fromkeys(rows[same][column]))[:_SHOWN])
     raise AnalysisError(
-        f'the item "{first["item"]}" in the condition "{first["condition"]}"{place} has several '
+        f'the item "{first["item"]}" in the condition "{first["condition"]}"{location} has several '
         f'values of "{name}": {values}',
         where=str(path),
-        expected=f'one "{name}" for each item and condition' + (" and position" if place else ""),
+        expected=f'one "{name}" for each item and condition'
+        + (" and position" if location else ""),
         remedy="A column may be shifted or sorted apart from the others, or items have the same "
         "number: correct the table, or the mapping",
     )

@@ -46,9 +46,9 @@ def find_relative_regions(
         ]
     )
     ends = rows[TEXT].merge(ends, "left", on=TEXT, validate="m:1").set_index(rows.index)
-    place = rows["position"]
-    before = (place - ends["first"]).where(place < ends["first"])
-    return before.fillna((place - ends["last"]).clip(lower=0)).astype("Int64")
+    position = rows["position"]
+    before = (position - ends["first"]).where(position < ends["first"])
+    return before.fillna((position - ends["last"]).clip(lower=0)).astype("Int64")
 
 
 def _find_critical(text: pd.DataFrame, path: Path) -> tuple[int, int]:
@@ -62,11 +62,11 @@ def _find_critical(text: pd.DataFrame, path: Path) -> tuple[int, int]:
         inside = text["position"][named].tolist()
         places = _find_stretches(inside)
     elif re.fullmatch(r"\d+(\.0+)?", wanted):
-        places = [(place, place) for place in positions if place == int(float(wanted))]
+        places = [(position, position) for position in positions if position == int(float(wanted))]
     elif wanted and "text" in text:
         words = [
-            (word, place)
-            for cell, place in zip(text["text"], positions, strict=True)
+            (word, position)
+            for cell, position in zip(text["text"], positions, strict=True)
             for word in map(normalise_word, cell.split())
         ]
         wanted_words = [*map(normalise_word, wanted.split())]
@@ -119,11 +119,11 @@ def refuse_uneven_ends(rows: pd.DataFrame, path: Path) -> None:
 def _find_stretches(positions: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first and last position of each stretch of neighbours."""
     stretches: list[tuple[int, int]] = []
-    for place in sorted(positions):
-        if stretches and place == stretches[-1][1] + 1:
-            stretches[-1] = (stretches[-1][0], place)
+    for position in sorted(positions):
+        if stretches and position == stretches[-1][1] + 1:
+            stretches[-1] = (stretches[-1][0], position)
         else:
-            stretches.append((place, place))
+            stretches.append((position, position))
     return stretches
 
 

@@ -42,9 +42,9 @@ def _read(path: Path, terms: Terms) -> Drafts:
                 expected="True, a tab and a sentence; in the next line False, a tab and the same "
                 "sentence made wrong",
             )
-        place = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         drafts.append(
-            Draft(place, sentence.strip(), wrong.strip(), construction=path.stem,
+            Draft(location, sentence.strip(), wrong.strip(), construction=path.stem,
                   condition=path.stem)
         )  # fmt: skip
     note = "Read as CLAMS writes pairs: each True line with the False one below."

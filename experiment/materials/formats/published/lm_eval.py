@@ -47,7 +47,7 @@ def _read(path: Path, _: Terms) -> Drafts:
         MaterialsError: The file is not a supported task, or its data are missing.
     """
     task = _Task(_load_task(path), path)
-    drafts = [task.draft(place, row) for place, row in task.rows()]
+    drafts = [task.draft(location, row) for location, row in task.rows()]
     if not drafts:
         raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
     has_no_context = not any(draft.context for draft in drafts)

@@ -62,17 +62,17 @@ def _make_no_templates_error(problem: str, location: str) -> MaterialsError:
 
 
 def _make_draft(path: Path, condition: object, number: int, versions: object) -> Draft:
-    place = f"{path}, {condition}, {number}"
+    location = f"{path}, {condition}, {number}"
     several = versions if isinstance(versions, list | tuple) else []
     # Only strings are accepted as texts; other values are not converted.
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
         raise _make_no_templates_error(
-            f"{format_value(versions)} is no pair and no triple of sentences", place
+            f"{format_value(versions)} is no pair and no triple of sentences", location
         )
     name, good, *other_texts = texts
     bad, distractor = other_texts[-1], other_texts[0] if len(several) == _TRIPLE else ""
-    return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)
+    return Draft(location, good, bad, distractor=distractor, construction=path.stem, condition=name)
 
 
 FORMAT = Format(

@@ -110,19 +110,21 @@ def _remove_brackets(part: str) -> str:
     if part[:1] not in _OPENING or not part or _TERM.fullmatch(part):
         return part
     depth = 0
-    for place, character in enumerate(part):
+    for position, character in enumerate(part):
         depth += (character in _OPENING) - (character in _CLOSING)
         if depth == 0:
-            return part[1:-1].strip() if place == len(part) - 1 else part
+            return part[1:-1].strip() if position == len(part) - 1 else part
     return part
 
 
 def _make_draft(item: SuiteItem, contrast: _Contrast, construction: str, path: Path) -> Draft:
     conditions = {condition.condition_name: condition for condition in item.conditions}
-    place = f"{path}, item {item.item_number}"
-    good, bad = (_get_condition(conditions, name, place) for name in (contrast.good, contrast.bad))
+    location = f"{path}, item {item.item_number}"
+    good, bad = (
+        _get_condition(conditions, name, location) for name in (contrast.good, contrast.bad)
+    )
     return Draft(
-        place,
+        location,
         _join_regions(good),
         _join_regions(bad),
         item=item.item_number,
