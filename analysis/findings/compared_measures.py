@@ -13,7 +13,7 @@ from experiment.studies.study import Study
 
 
 class Sensitivity(YesNo):
-    """d': how well people tell acceptable from unacceptable sentences, where answers are known."""
+    """The measure d': how well people distinguish acceptable and unacceptable sentences."""
 
     name = D_PRIME
 

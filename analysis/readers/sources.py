@@ -281,7 +281,7 @@ def _layout_of_spaces(file: TextFile, layout: Layout) -> Layout:
 def _has_row_names(file: TextFile, layout: Layout) -> bool:
     """Return whether rows begin with a name that has no header, as R's ``write.table`` has it.
 
-    Commas may also stand in texts without quotation marks, so that tables with commas never do.
+    Texts without quotation marks may also contain commas, so that tables with commas never do.
     """
     if layout.delimiter not in "\t ":
         return False

@@ -35,7 +35,7 @@ _STOP = {"ftol": 1e-13, "gtol": 1e-5, "maxiter": 400, "maxfun": 1200}
 
 @dataclass(frozen=True, slots=True)
 class CrossedModel:
-    """A fitted model.
+    """A fitted model with crossed random effects.
 
     Attributes:
         coefficients: One row per fixed effect: term, estimate (logits; positive: the expected

@@ -26,7 +26,7 @@ _SIMPLEX = 0.02
 
 @dataclass(frozen=True, slots=True)
 class LinearMixedModel:
-    """A fitted model.
+    """A fitted linear mixed model.
 
     Attributes:
         coefficients: One row per fixed effect, the intercept first: term, estimate, std_error, low,

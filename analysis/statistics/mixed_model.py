@@ -48,7 +48,7 @@ _OPTIMISER = {"max_num_restarts_lbfgs": 3}
 
 @dataclass(frozen=True, slots=True)
 class MixedModel:
-    """A fitted model.
+    """A fitted logistic mixed model.
 
     Attributes:
         formula: The fixed and random effects, in lme4's notation.

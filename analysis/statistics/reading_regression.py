@@ -28,7 +28,7 @@ _SPAN = (-20.0, 25.0)
 
 @dataclass(frozen=True, slots=True)
 class Smooth:
-    """A fitted model.
+    """A fitted smooth curve.
 
     Attributes:
         edf: The effective degrees of freedom of the smooth; 1 is a straight line.

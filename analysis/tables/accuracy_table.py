@@ -31,7 +31,7 @@ FEW = f"Fewer than {FEWEST_PEOPLE} participants or {UNITS} frames: do not rely o
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A printed column.
+    """A column of the printed table.
 
     Attributes:
         key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and a note

@@ -26,7 +26,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A frozen plan.
+    """A study's frozen plan.
 
     Attributes:
         values: The planned values, by name.

@@ -144,7 +144,7 @@ def target_positions(
     """Return the side of the good option of each of a list's entries at one place.
 
     Half of all entries, and half of each construction's, have the good option first (odd numbers:
-    one more or less). Places 2j and 2j + 1 of a list are each other's opposite, so that over an
+    one more or less). Places 2j and 2j + 1 of a list are opposites, so that over an
     even number of places every item is shown equally often each way.
 
     Args:

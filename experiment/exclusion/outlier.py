@@ -35,7 +35,7 @@ class Outlier(Selection):
 
     @property
     def needs(self) -> Gives | None:  # type: ignore[override]
-        """``Gives.RIGHT`` for accuracy, which needs right or wrong answers; otherwise None."""
+        """The needed answers: ``Gives.RIGHT`` for accuracy; otherwise None."""
         return Gives.RIGHT if self.measure == "accuracy" else None
 
     measure: Literal["log_rt", "accuracy"] = Field(description="what is compared")

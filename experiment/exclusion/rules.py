@@ -139,7 +139,7 @@ def blind_verdict(rules: Sequence[Rule], decided: Verdict) -> Verdict:
     """Return what a blind run may show of a verdict.
 
     If any rule counts targets, this is only whether the participant is kept: even which rule
-    excluded a participant would tell that the rules before it did not.
+    excluded a participant would reveal that the rules before it did not.
 
     Args:
         rules: The study's exclusion rules.

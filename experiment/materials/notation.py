@@ -97,7 +97,7 @@ class _Table(BaseModel):
 
 
 class LexiconTable(_Table):
-    """``[lexicon.NAME]``: words that can fill a slot."""
+    """The table ``[lexicon.NAME]``: words that can fill a slot."""
 
     forms: str = Field(
         default="", description='the names of the forms, e.g. "singular | plural"; none by default'
@@ -108,7 +108,7 @@ class LexiconTable(_Table):
 
 
 class TemplateTable(_Table):
-    """``[[template]]``: a sentence with slots, and the contrast that makes its bad version."""
+    """A table ``[[template]]``: a sentence with slots, and the contrast for its bad version."""
 
     name: str = Field(pattern=_NAME, description="the template's name, unique in the file")
     construction: str = Field(

@@ -28,7 +28,7 @@ RESPONDERS = Registry(
 
 
 class Responder(Protocol):
-    """Answers one trial.
+    """A simulated participant's way to answer one trial.
 
     Studies whose items are sentence pairs never pass ``sides``, the versions left and right. A
     responder that rates also has ``rate``: see ``Rater``.
@@ -55,7 +55,7 @@ class Responder(Protocol):
 
 @runtime_checkable
 class Rater(Protocol):
-    """Rates one trial."""
+    """A simulated participant's way to rate one trial."""
 
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random

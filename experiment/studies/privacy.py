@@ -80,7 +80,7 @@ class Privacy(_Table):
     )
     data_protection_officer: str = Field(
         default="",
-        description="whom people can write to about their data, as the consent page names them",
+        description="the contact for questions about personal data, as the consent page names it",
     )
     shared_device: bool = Field(
         default=False,

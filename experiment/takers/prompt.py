@@ -35,7 +35,7 @@ class Words:
     """The sentences of a prompt in one language.
 
     Attributes:
-        choose: The question about several texts; ``{labels}`` stands for the labels.
+        choose: The question about several texts; ``{labels}`` is replaced by the labels.
         accept: The question whether one text is acceptable.
         rate: The question for a point of a scale; it also names the scale's ends.
         or_: The word before the last of several labels.

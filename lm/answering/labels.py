@@ -1,6 +1,6 @@
 """The grammar that finds the label with which a sampled text answers.
 
-A label is a capital letter or a digit of the prompt. First, every mention of one is marked: a
+A label is a capital letter or a digit of the prompt. First, every mention of a label is marked: a
 letter or digit before an ordinary word ("A native speaker", "2 sentences") is no mention, an option
 of the prompt that the text repeats is a mention of its label, other quotations are left out. Then
 the rules of ``RULES`` are tried in order; the first that finds labels decides. One label is the
@@ -245,7 +245,7 @@ def _find_boxed(marked: str) -> set[str]:
 
 
 def _find_announced(marked: str) -> set[str]:
-    """The label follows "answer:", "the answer is" or their like."""
+    """The label follows "answer:", "the answer is" or a similar phrase."""
     announced = set[str]()
     for match in _ANNOUNCEMENT.finditer(marked):
         before = re.split(r"[,.;\n]", marked[: match.start()])[-1]

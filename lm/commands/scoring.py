@@ -43,7 +43,7 @@ class Perplexity:
 
     @property
     def value(self) -> float:
-        """exp(-logprob / tokens)."""
+        """The perplexity, exp(-logprob / tokens)."""
         return math.exp(-self.logprob_nats / self.n_tokens)
 
 

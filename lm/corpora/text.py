@@ -163,7 +163,7 @@ def _encode_block(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int
 
 
 def _split(text: bytes, path: Path) -> pa.Array:
-    """Split at white space."""
+    """Split a text at white space."""
     ends = pa.py_buffer(np.array([0, len(text)]))
     texts = pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(text)])
     try:

@@ -22,7 +22,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Literal words."""
+    """Literal words in a sequence of a rule."""
 
     text: str
 

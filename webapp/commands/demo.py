@@ -226,7 +226,7 @@ def take_sessions(name: str, out_folder: Path, export: Path, make: Make) -> list
 
     Args:
         name: The study.
-        made: The folder of all its results.
+        out_folder: The folder of all its results.
         export: The exported run of the human participants.
         make: Runs a command unless its result exists.
 

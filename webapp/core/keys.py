@@ -30,7 +30,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key.
+    """One key of the keys file.
 
     Attributes:
         id: Its number, unique within a file.

@@ -37,7 +37,7 @@ ERASING = (WishKind.ERASED, WishKind.FORGOTTEN)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One wish.
+    """One entry: a participant's wish.
 
     Attributes:
         deed: The kind of the wish.

@@ -46,7 +46,7 @@ REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-c
 
 
 class State(StrEnum):
-    """The state of a card."""
+    """The state of a copy's card."""
 
     PAYING = "paying"
     RESTORED = "restored"  # its database was replaced; no other copy has the right to pay

@@ -37,7 +37,7 @@ SILENT_AFTER = timedelta(minutes=2)
 
 
 class JobState(StrEnum):
-    """The state of a job."""
+    """The state of a long job."""
 
     WAITING = "waiting"
     WORKING = "working"
@@ -51,7 +51,7 @@ OVER = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a job.
+    """One command of a long job.
 
     Attributes:
         says: A description for readers.

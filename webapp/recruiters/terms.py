@@ -35,8 +35,8 @@ class Terms:
     """A recruiter's treatment of keys; a launch refuses a study with a key in neither set.
 
     Attributes:
-        honoured: Keys with an effect, such as ``recruitment.reward``; ``recruitment`` alone stands
-            for every key of the table.
+        honoured: Keys with an effect, such as ``recruitment.reward``; ``recruitment`` alone means
+            every key of the table.
         set_aside: Keys without an effect, which the launch reports: ignoring them breaks no promise
             to participants.
     """

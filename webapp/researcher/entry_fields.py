@@ -41,7 +41,7 @@ class FieldKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A field of the form.
+    """A field of the form for an entry.
 
     Attributes:
         name: The parameter's name in study.toml.

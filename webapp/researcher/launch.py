@@ -150,7 +150,7 @@ def show_limit_reached(error: ProjectError) -> ResponseReturnValue:
 def show_study_name(called: str) -> str:
     """Return a study's name as people read it, without the label of its folder.
 
-    Where two studies have the same name, the label tells them apart.
+    Where two studies have the same name, the label distinguishes them.
     """
     name = called.partition(" (")[0]
     name_counts = g.get("study_names")

@@ -27,7 +27,7 @@ _PAY = "recruitment"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A field of the form.
+    """A field of the form for a study's settings.
 
     Attributes:
         table: The table of study.toml.

@@ -37,7 +37,7 @@ class GuardedRequest:
         study: Its study, which names the acts that need two persons.
         act: The act.
         digest: The digest that distinguishes it from other acts of its kind.
-        told: A description of the act.
+        told: The act in words.
         by: The person who requests it.
         now: The time.
     """

@@ -243,7 +243,7 @@ def _hit_state_error(state: str, allowed: str, now: datetime) -> RefusedError:
 
 
 def get_hit(session: Session, now: datetime, request: Request) -> Reply:
-    """GetHIT."""
+    """GetHIT: return a HIT."""
     return {"HIT": hit_to_api(session, find_hit(session, request["HITId"], now), now)}
 
 

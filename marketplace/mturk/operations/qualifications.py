@@ -73,7 +73,7 @@ def qualification_type_to_api(qualification: QualificationType) -> dict[str, Any
 
 
 def get_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """GetQualificationType."""
+    """GetQualificationType: return a qualification type."""
     qualification = find_qualification_type(session, request["QualificationTypeId"], now)
     return {"QualificationType": qualification_type_to_api(qualification)}
 

@@ -15,7 +15,7 @@ _MOST_WORKERS = 100
 
 
 def create_worker_block(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateWorkerBlock."""
+    """CreateWorkerBlock: block a worker."""
     block = _find_block(session, request["WorkerId"])
     if block is None:
         block = WorkerBlock(worker_id=request["WorkerId"])
@@ -33,7 +33,7 @@ def delete_worker_block(session: Session, now: datetime, request: Request) -> Re
 
 
 def list_worker_blocks(session: Session, now: datetime, request: Request) -> Reply:
-    """ListWorkerBlocks."""
+    """ListWorkerBlocks: return the blocked workers."""
     page_blocks, paging = paginate(session, request, select(WorkerBlock), WorkerBlock.id, now)
     blocks = [{"WorkerId": block.worker_id, "Reason": block.reason} for block in page_blocks]
     return {"WorkerBlocks": blocks, **paging}

@@ -45,7 +45,7 @@ class LastBackup:
 
 
 def place_for(destination: Path, at: datetime, *, encrypted: bool) -> Path:
-    """Return the file for a backup: a new file if ``place`` is a folder, else ``place`` itself."""
+    """Return the file for a backup: a new file in the destination if that is a folder."""
     if not destination.is_dir():
         return destination
     stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]

@@ -49,7 +49,7 @@ class SignIn(Base):
 
 
 class FailedSignIn(Base):
-    """A wrong password, with digests of the user name and the address."""
+    """A failed attempt to sign in, with digests of the user name and the address."""
 
     __tablename__ = "failed_sign_in"
     __table_args__ = (Index(None, "name_digest", "at"), Index(None, "address_digest", "at"))

@@ -157,7 +157,7 @@ def find_unrecorded(bonuses: MatchedBonuses, run_ref: str, payments: Iterable[Pa
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """One discrepancy.
+    """One discrepancy between our records and the platform's.
 
     Attributes:
         problem: Its name, for programs.

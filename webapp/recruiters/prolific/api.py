@@ -49,7 +49,7 @@ class CodeAnswer(_Answer):
 
 
 class StudyAnswer(_Answer):
-    """A study."""
+    """A study, as Prolific's API returns it."""
 
     id: str
     name: str = ""
