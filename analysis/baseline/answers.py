@@ -150,7 +150,7 @@ def _answer_same_metric(facts: Facts) -> Answer:
 
 @_require_comparison
 def _answer_same_criteria(facts: Facts) -> Answer:
-    return answer_from_run("yes", "each item's expected version is one for people and models")
+    return answer_from_run("yes", "each item's expected version is the same for people and models")
 
 
 @_require_comparison

@@ -82,7 +82,7 @@ def _answer_known_items(facts: Facts) -> Answer:
     terms = facts.run.study.recruitment
     if terms is not None and terms.exclude_earlier_runs and facts.recorded:
         return answer_from_run(
-            "partial", "who took part in an earlier run of the study was kept out"
+            "partial", "people who took part in an earlier run of the study were kept out"
         )
     return answer_unknown("baseline.earlier_exposure_excluded")
 
