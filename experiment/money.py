@@ -59,8 +59,8 @@ def minor_units(amount: str, currency: str) -> int:
     """
     places = digits(currency)
     match = _AMOUNT.fullmatch(amount)
-    behind = (match[2] or "") if match else ""
-    if match is None or len(behind) > places:
+    decimals = (match[2] or "") if match else ""
+    if match is None or len(decimals) > places:
         example = written(1250 if places else 12, currency)
         raise MoneyError(
             f'"{amount}" is not an amount of {currency}',
@@ -70,7 +70,7 @@ def minor_units(amount: str, currency: str) -> int:
             if places
             else f"a whole number, such as {example}",
         )
-    return int(match[1] + behind.ljust(places, "0"))
+    return int(match[1] + decimals.ljust(places, "0"))
 
 
 def major_units(amount_minor: int, currency: str) -> Decimal:

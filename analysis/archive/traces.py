@@ -61,7 +61,7 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
     """Return all traces that may identify participants, in the order of ``Kind``."""
     answers = list(package.rows(ANSWERS)) if ANSWERS in _named_table(package, ANSWERS.name) else []
     free = free_text_fields(study, answers)
-    found = [*_find_text_traces(answers, free), *_find_rare_answers(answers, free)]
+    traces = [*_find_text_traces(answers, free), *_find_rare_answers(answers, free)]
     for table in package.tables:
         times = [column.name for column in table.columns if column.type == "datetime"]
         devices = [
@@ -79,12 +79,12 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
             (devices, Kind.DEVICES, "values that describe a device"),
             (text, Kind.FREE_TEXT, "texts"),
         ):
-            found += [
+            traces += [
                 Trace(kind, f"{table.name}.{name}", f"{counts[name]:,} {what}")
                 for name in names
                 if counts[name]
             ]
-    return sorted(found, key=lambda one: list(Kind).index(one.kind))
+    return sorted(traces, key=lambda one: list(Kind).index(one.kind))
 
 
 def _named_table(package: Package, name: str) -> list[object]:
@@ -100,18 +100,18 @@ def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> s
 
 
 def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
-    found = []
+    traces = []
     for field in sorted(free):
         texts = [str(row["value"]) for row in answers if row["field"] == field and row["value"]]
         for what, pattern in _IDS.items():
             if n := sum(bool(pattern.search(text)) for text in texts):
-                found.append(Trace(Kind.IDS, f"answers.{field}", f"{n} with what may be {what}"))
+                traces.append(Trace(Kind.IDS, f"answers.{field}", f"{n} with what may be {what}"))
         if texts:
             shown = "; ".join(f'"{text[:60]}"' for text in texts[:_SHOWN])
-            found.append(
+            traces.append(
                 Trace(Kind.FREE_TEXT, f"answers.{field}", f"{len(texts)} texts, such as {shown}")
             )
-    return found
+    return traces
 
 
 def answer_combinations(

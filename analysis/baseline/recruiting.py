@@ -38,13 +38,13 @@ def _answer_sampling(facts: Facts) -> Answer:
 
 def _answer_criteria(facts: Facts) -> list[str]:
     study = facts.run.study
-    found = [f"screening question {question.name}" for question in study.screening]
+    criteria = [f"screening question {question.name}" for question in study.screening]
     if study.comprehension is not None:
-        found.append(f"comprehension check of {len(study.comprehension.questions)} question(s)")
+        criteria.append(f"comprehension check of {len(study.comprehension.questions)} question(s)")
     terms = study.recruitment
     if terms is not None and facts.recorded and not facts.origin.simulated:
-        found += [f"{name}: {value}" for name, value in _find_recruitment_terms(terms) if value]
-    return found
+        criteria += [f"{name}: {value}" for name, value in _find_recruitment_terms(terms) if value]
+    return criteria
 
 
 def _find_recruitment_terms(terms: Recruitment) -> list[tuple[str, object]]:
@@ -61,10 +61,10 @@ def _answer_quality_control(facts: Facts) -> Answer:
 
 def _find_controls(facts: Facts) -> Answer:
     more = facts.baseline.recruitment_criteria
-    found = [*_answer_criteria(facts), *([more] if more else [])]
-    if not found:
+    controls = [*_answer_criteria(facts), *([more] if more else [])]
+    if not controls:
         return answer_unknown("baseline.recruitment_criteria")
-    return answer_from_study("; ".join(found), "screening, comprehension, recruitment, baseline")
+    return answer_from_study("; ".join(controls), "screening, comprehension, recruitment, baseline")
 
 
 def _answer_screened_out(facts: Facts) -> Answer:
@@ -100,14 +100,14 @@ def _answer_kind_of_training(facts: Facts) -> Answer:
 
 
 def _answer_about_training(answer: Callable[[Facts], Answer]) -> Callable[[Facts], Answer]:
-    def found(facts: Facts) -> Answer:
+    def answer_if_trained(facts: Facts) -> Answer:
         return (
             answer(facts)
             if _answer_training(facts) or not facts.recorded
             else answer_not_applicable("2.6")
         )
 
-    return found
+    return answer_if_trained
 
 
 def _answer_training_pay(facts: Facts) -> Answer:

@@ -44,10 +44,10 @@ def find_targets(judgments: pd.DataFrame, items: pd.DataFrame) -> NDArray[np.boo
     return is_judged_target
 
 
-def add_kinds(others: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+def add_kinds(other_judgments: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return judgments of fillers and catch trials with ``kind`` taken from the materials."""
     kinds = dict(zip(items["item_id"].astype(str), items["kind"].astype(str), strict=True))
-    return others.assign(kind=others["item_id"].astype(str).map(kinds))
+    return other_judgments.assign(kind=other_judgments["item_id"].astype(str).map(kinds))
 
 
 def study_of_targets(study: Study, items: pd.DataFrame) -> Study:

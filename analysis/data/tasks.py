@@ -33,11 +33,11 @@ def split_run(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[Exported
         for name in [task] if task else scales.named_scales:
             yield select_scale(run, scales, name), out if task else out / name
         return
-    mixed = _find_tasks(run.study)
-    if task or mixed is None:
+    mixed_tasks = _find_tasks(run.study)
+    if task or mixed_tasks is None:
         yield (select_task(run, task) if task else run), out
         return
-    for name in mixed.types:
+    for name in mixed_tasks.types:
         yield select_task(run, name), out / name
 
 

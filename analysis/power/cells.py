@@ -386,9 +386,9 @@ def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
     if len(mean_of) < len(table):
         raise AnalysisError("two rows are about the same answers", where=str(path))
     row_keys = list(zip(*(columns[key] for key in keys), strict=True)) or [()] * len(rows)
-    if lacking := next((row_key for row_key in row_keys if row_key not in mean_of), None):
+    if missing_key := next((row_key for row_key in row_keys if row_key not in mean_of), None):
         description = ", ".join(
-            f"{key} = {value}" for key, value in zip(keys, lacking, strict=True)
+            f"{key} = {value}" for key, value in zip(keys, missing_key, strict=True)
         )
         raise AnalysisError(
             f"no expected mean is given for {description}",

@@ -151,11 +151,11 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            test = _plan_test(comparison, answers, rows, study, len(planned), options)
-            if test is None:
+            planned_test = _plan_test(comparison, answers, rows, study, len(planned), options)
+            if planned_test is None:
                 unplanned.append(comparison.declaration.name)
             else:
-                tested.append(test)
+                tested.append(planned_test)
         for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
             origins += [_describe_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
@@ -178,7 +178,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
     power = add_standard_error(summary(pd.concat(results, ignore_index=True)))
-    measures = {test: part["measure"].iloc[0] for part in results for test in part["construction"]}
+    measures = {name: part["measure"].iloc[0] for part in results for name in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(

@@ -63,10 +63,10 @@ class RawTexts:
                 text, frozenset(written | {t.removeprefix(" ") for t in written})
             )
         parts = [part for part in (item.context, option) if part]
-        found = [self.cells.get(_remove_spaces(part)) for part in parts]
-        if not all(found):
+        found_cells = [self.cells.get(_remove_spaces(part)) for part in parts]
+        if not all(found_cells):
             return None
-        for part, ways in zip(parts, found, strict=True):
+        for part, ways in zip(parts, found_cells, strict=True):
             self._require_same_text(part, ways or frozenset())
         return text
 

@@ -130,8 +130,8 @@ def _compute_covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) 
     for row, place in enumerate(free):
         step = np.zeros(len(best))
         step[place] = _STEP
-        ahead, behind = problem.negative(best + step)[1], problem.negative(best - step)[1]
-        second[row] = ((ahead - behind) / (2 * _STEP))[free]
+        forward, backward = problem.negative(best + step)[1], problem.negative(best - step)[1]
+        second[row] = ((forward - backward) / (2 * _STEP))[free]
     covariance = np.zeros((len(best), len(best)))
     covariance[np.ix_(free, free)] = np.linalg.pinv((second + second.T) / 2)
     return covariance

@@ -78,8 +78,12 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
         _biases_table(leaning, context),
         _consistency_table(alike, context),
     ]
-    told = [taker.frame for taker in takers if taker.tier != Tier.SAMPLES]
-    odds = measure_bias_in_log_odds(pd.concat(told, ignore_index=True)) if told else pd.DataFrame()
+    with_odds = [taker.frame for taker in takers if taker.tier != Tier.SAMPLES]
+    odds = (
+        measure_bias_in_log_odds(pd.concat(with_odds, ignore_index=True))
+        if with_odds
+        else pd.DataFrame()
+    )
     if len(odds):
         statistics["taker_log_odds"] = odds
         tables.append(_log_odds_table(odds, context))

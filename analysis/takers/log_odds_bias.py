@@ -42,13 +42,13 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
         context=pairs["context"].astype(str),
     )
     way = [*_WAY, "session", "position", "unit", "good_side", "labels"]
-    both = rows.groupby(way, sort=False).agg(
+    by_way = rows.groupby(way, sort=False).agg(
         place=("odds", "mean"), side=("turned", "mean"), n=("odds", "size")
     )
     # A trial in one order alone does not tell order from text.
-    both = both[both["n"] == len(("listed", "swapped"))]
+    by_way = by_way[by_way["n"] == len(("listed", "swapped"))]
     biases = []
-    for keys, cells in both.groupby(level=_WAY, sort=False):
+    for keys, cells in by_way.groupby(level=_WAY, sort=False):
         trials = [name for name in way if name != "labels"]
         place = cells["place"].reset_index().pivot_table("place", trials, "labels").dropna()
         first = place.mean(axis=1)

@@ -61,8 +61,8 @@ def consent_elements(study: Study) -> tuple[Element, ...]:
             patterns.append(rf"^{re.escape(known_heading.strip())}\W*$")
         pattern = re.compile("|".join(patterns), re.IGNORECASE)
         passage = next((excerpt for sentence, excerpt in passages if pattern.search(sentence)), "")
-        found = passage or said_elsewhere.get(name, "")
-        elements.append(Element(name, title, heading, found, bool(passage)))
+        element_text = passage or said_elsewhere.get(name, "")
+        elements.append(Element(name, title, heading, element_text, bool(passage)))
     return tuple(elements)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
-from experiment.authoring.lint.lint import faults, told
+from experiment.authoring.lint.lint import faults, report_faults
 from experiment.authoring.lint.materials import Materials
 from experiment.authoring.study_toml import (
     SCHEMA_FILE,
@@ -149,7 +149,7 @@ def _find_oddities(
         tuple(against) if isinstance(against, list | tuple) else (),
         dealt_by=frozenset(given.column for given in design.given),
     )
-    errors = list(told(faults(materials), str(source), found.places))
+    errors = list(report_faults(faults(materials), str(source), found.places))
     if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
     return tuple(errors)

@@ -78,10 +78,10 @@ def _check_condition(examined: Examined, number: int) -> Iterator[ParallaxError]
 def _check_options(question: Question, location: str) -> Iterator[ParallaxError]:
     name, options = question.name, question.options
     if question.type == "choices" and (
-        mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
+        with_semicolon := [text for text in options if BETWEEN_CHOICES.strip() in text]
     ):
         yield StudyError(
-            f'the question "{name}" offers "{mixed[0]}", but a semicolon divides '
+            f'the question "{name}" offers "{with_semicolon[0]}", but a semicolon divides '
             "several answers of one participant",
             where=location,
             expected="options without a semicolon",

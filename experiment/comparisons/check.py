@@ -142,13 +142,13 @@ def _d_prime_mistakes(
                 side = type_.arrangement(item, (version,)).good_side
                 expected.setdefault(cell, set()).add(side)
     for (construction, *cell_levels), sides in expected.items():
-        if lacking := [word for side, word in _ANSWERS.items() if side not in sides]:
+        if missing_answers := [word for side, word in _ANSWERS.items() if side not in sides]:
             cell_name = (
                 f"{construction} ({', '.join(cell_levels)})" if cell_levels else construction
             )
             yield StudyError(
                 f"d' compares answers to sentences where yes is expected and where no is; in "
-                f"{cell_name} no sentence expects {' or '.join(lacking)}",
+                f"{cell_name} no sentence expects {' or '.join(missing_answers)}",
                 expected="both kinds of sentences in every compared cell",
                 remedy='Leave the factor that decides the expected answer out of "compare", give '
                 'the column of expected answers in trial.parameters, or compare of = "yes"',

@@ -56,9 +56,9 @@ def read_practice(study: Study) -> list[Practice]:
     if not study.trial.practice:
         return []
     pairs = _list_pairs(study)
-    lacking = [number for number, pair in enumerate(pairs) if not pair.bad]
-    if lacking and not response_class(study.response).alone:
-        raise _make_unreadable_error(study, f"practice.{lacking[0]}.bad is missing")
+    without_other_option = [number for number, pair in enumerate(pairs) if not pair.bad]
+    if without_other_option and not response_class(study.response).alone:
+        raise _make_unreadable_error(study, f"practice.{without_other_option[0]}.bad is missing")
     return [
         Practice(
             _make_item(number, pair), _draw_side(number) if pair.bad else Side.FIRST, pair.feedback

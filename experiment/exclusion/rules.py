@@ -54,12 +54,12 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
         PluginError: The class cannot or must not be imported, or is not a rule.
         StudyError: A parameter is missing, unknown or invalid.
     """
-    make = cast(Callable[..., ExclusionRule], RULES.load(rule.rule, own_code=own_code))
+    make_rule = cast(Callable[..., ExclusionRule], RULES.load(rule.rule, own_code=own_code))
     if not own_code:
         for part in parts_of(rule):
             load_rule(part, own_code=False)
     try:
-        return make(**(rule.model_extra or {}))
+        return make_rule(**(rule.model_extra or {}))
     except ValidationError as error:
         raise StudyError(
             f'the exclusion rule "{rule.rule}" has wrong parameters: {wrong_keys(error)}',

@@ -269,7 +269,7 @@ def _sum_known(logprobs: list[float | None]) -> float | None:
 
 def join_stream(text: str) -> object:
     """Return the reply that a stream of server-sent events adds up to; None if it was cut off."""
-    whole: dict[str, Any] = {}
+    joined: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     ended = False
     for line in text.splitlines():
@@ -286,11 +286,11 @@ def join_stream(text: str) -> object:
         if not isinstance(event, dict) or event.get("error"):
             return event
         kept = ("model", "system_fingerprint", "usage")
-        whole |= {name: event[name] for name in kept if event.get(name) is not None}
+        joined |= {name: event[name] for name in kept if event.get(name) is not None}
         if event.get("choices"):
             _add_event(choice, event["choices"][0])
             ended = ended or bool(choice.get("finish_reason"))
-    return {**whole, "choices": [choice]} if ended and choice else None
+    return {**joined, "choices": [choice]} if ended and choice else None
 
 
 def _add_event(choice: dict[str, Any], event: object) -> None:

@@ -79,18 +79,18 @@ def words_of_tokens(
         divides: Whether the tokenizer splits text into words at spaces.
     """
     starts = _find_word_starts(text)
-    found: list[Word | None] = []
+    word_of_token: list[Word | None] = []
     for (start, end), word in zip(offsets, own, strict=True):
         if word is None:
-            found.append(None)
+            word_of_token.append(None)
             continue
         # A token may start with the space before its word.
         while start < end and text[start].isspace():
             start += 1
         unspaced = start < len(text) and _UNSPACED.match(text[start])
         position = starts[start] if start < len(text) and (unspaced or not divides) else -1
-        found.append((word if divides else 0, position))
-    return found
+        word_of_token.append((word if divides else 0, position))
+    return word_of_token
 
 
 def _find_word_starts(text: str) -> list[int]:
@@ -249,22 +249,22 @@ class TextEncoder:
         return self._encoded(context + continuation, len(context), begins=False, reserved=reserved)
 
     def _encoded(self, text: str, border: int, *, begins: bool, reserved: int = 0) -> Encoded:
-        found = self._tokenizer(
+        encoding = self._tokenizer(
             text,
             add_special_tokens=self._hidden is not None,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
         )
-        ids = list(found["input_ids"])
+        ids = list(encoding["input_ids"])
         words: list[Word | None] = [None] * len(ids)
         if self._hidden is not None:  # Words decide what is hidden together.
             words = words_of_tokens(
-                text, found["offset_mapping"], found.word_ids(), divides=self._divides
+                text, encoding["offset_mapping"], encoding.word_ids(), divides=self._divides
             )
         scored: list[int] = []
         ends: list[int] = []
-        for index, (start, end) in enumerate(found["offset_mapping"]):
-            if end <= border or found["special_tokens_mask"][index]:
+        for index, (start, end) in enumerate(encoding["offset_mapping"]):
+            if end <= border or encoding["special_tokens_mask"][index]:
                 continue
             if start < border:
                 raise LmError(

@@ -54,8 +54,8 @@ def complete_with_code(
 def _find_code(submission: Submission, code: str, actor: str) -> dict[str, Any] | None:
     for code_fields in submission.study.fields["completion_codes"]:
         if code_fields["code"] == code and code_fields.get("actor", "participant") == actor:
-            found: dict[str, Any] = code_fields
-            return found
+            matching_code: dict[str, Any] = code_fields
+            return matching_code
     return None
 
 

@@ -101,7 +101,7 @@ def newest_record(
     instance: Path,
     engine: Engine,
     backup: Path,
-    given: Path | None,
+    given_path: Path | None,
     *,
     although_missing: bool,
     although_keys_lost: bool,
@@ -114,7 +114,7 @@ def newest_record(
         instance: The instance folder.
         engine: The database.
         backup: The backup that is to be restored; a copy may lie next to it.
-        given: Another copy.
+        given_path: Another copy.
         although_missing: Whether a missing record is accepted.
         although_keys_lost: Whether a record that was made with other keys is accepted.
 
@@ -124,10 +124,10 @@ def newest_record(
     sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
     own_record = get_record_path(instance)
-    if given is not None and not given.exists():
-        raise _missing_record_error(given)
+    if given_path is not None and not given_path.exists():
+        raise _missing_record_error(given_path)
     copies = [
-        path for path in (own_record, record_path_for(backup), given) if path and path.exists()
+        path for path in (own_record, record_path_for(backup), given_path) if path and path.exists()
     ]
     if not copies and not although_missing:
         raise WebappError(
@@ -179,10 +179,10 @@ def _merge(
     """Add the entries of copies and of the database to the record; return how many were added."""
     for path in copies:
         refuse_unreadable_entries(read_record(path), sealer, path)
-    held = {each.key for each in read_record(get_record_path(instance))}
-    new = {each.key: each for each in also if each.key not in held}
+    held_keys = {each.key for each in read_record(get_record_path(instance))}
+    new = {each.key: each for each in also if each.key not in held_keys}
     for path in copies:
-        new |= {each.key: each for each in read_record(path) if each.key not in held}
+        new |= {each.key: each for each in read_record(path) if each.key not in held_keys}
     append_entries(instance, new.values())
     overwrite_erased_corrections(instance)
     return len(new)

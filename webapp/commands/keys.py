@@ -34,15 +34,15 @@ def keys() -> None:
 def list_(instance: Path) -> None:
     """List the keys by id and purpose, without their secrets."""
     folder = open_instance(instance)
-    held = installation_keys(folder, load_settings(folder))
+    held_keys = installation_keys(folder, load_settings(folder))
     rows = [
         (
             str(key.id),
             str(purpose),
-            "used" if key is held.for_purpose(purpose)[-1] else "still understood",
+            "used" if key is held_keys.for_purpose(purpose)[-1] else "still understood",
         )
         for purpose in Purpose
-        for key in held.for_purpose(purpose)
+        for key in held_keys.for_purpose(purpose)
     ]
     click.echo(text_table(("id", "purpose", "state"), rows))
 
@@ -141,10 +141,10 @@ def adopt(lost: bool, instance: Path) -> None:
             remedy="If your copy of the old file is lost for ever, add --lost",
         )
     refuse_while_serving(folder)
-    held = read_keys(folder, load_settings(folder).secret_key_file)
+    held_keys = read_keys(folder, load_settings(folder).secret_key_file)
     with open_instance_database(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
-        replace_keys(engine, held)
+        replace_keys(engine, held_keys)
         remove_owner(folder)
     click.echo("The database takes these keys from now on. Keep a copy of the file.")

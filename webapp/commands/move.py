@@ -128,11 +128,11 @@ def _prove_the_rest(
     source: Engine, target: Engine, instance: Path, proofs: Sequence[TableProof]
 ) -> None:
     """Compare what the keys, the ledger's file and the record of erasures are compared with."""
-    found = []
+    findings = []
     for engine in (source, target):
         with reading(make_sessions(engine)) as session:
             connection = session.connection()
-            found.append(
+            findings.append(
                 (
                     known_keys(connection),
                     ledger.explain_doubt(connection, instance),
@@ -143,7 +143,7 @@ def _prove_the_rest(
                     set(load_entries(session)),
                 )
             )
-    before, after = found
+    before, after = findings
     if before != after:
         raise MoveError("the keys, the ledger or the erasures differ after the copy")
     key_fingerprints, doubt, (n_payments, _), n_offers, wishes = after

@@ -118,6 +118,8 @@ def render_finished_session(
     if is_identified:
         ending = ending_of(participant) or Ending.WITHDRAWN
         way_back = make_exit(session, run, study, participant, ending)
-    others = participant.platform_id is None
-    page = render_template("finished_before.html", study=study, exit=way_back, others=others)
+    lacks_platform_id = participant.platform_id is None
+    page = render_template(
+        "finished_before.html", study=study, exit=way_back, others=lacks_platform_id
+    )
     return page, 409 if by_run_link else 200

@@ -231,10 +231,10 @@ def _replace_value(old: str, value: object) -> str:
     key = _KEY.match(old)
     if key is None or ("\n" in old.rstrip("\n") and "#" in old):
         raise ValueError(old)  # a comment between the lines of a value would be lost
-    written, behind = old[key.end() :].rstrip("\n"), ""
+    written, comment = old[key.end() :].rstrip("\n"), ""
     if "\n" not in written:
-        behind = written[find_value_end(written) :]
-    return f"{key[0]}{write_value(value)}{behind}\n"
+        comment = written[find_value_end(written) :]
+    return f"{key[0]}{write_value(value)}{comment}\n"
 
 
 def _write_line(key: str, value: object) -> str:

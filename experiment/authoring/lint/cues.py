@@ -122,8 +122,8 @@ _LABEL_AT_END = re.compile(r"(\(\w+\)|\[\w+\]|[\u2190-\u21ff])\W*\Z")
 def labels(materials: Materials) -> Iterator[Fault]:
     """Report good versions with one label and bad ones with another, such as "A:" and "B:"."""
     pairs = [(item, [*map(_label, materials.versions(item))]) for item in materials.paired]
-    differing = [(item, found) for item, found in pairs if len(set(found)) > 1]
-    starts = {tuple(found) for _, found in differing}
+    differing = [(item, label_pair) for item, label_pair in pairs if len(set(label_pair)) > 1]
+    starts = {tuple(label_pair) for _, label_pair in differing}
     if len(differing) < _FEWEST_LABELS or len(starts) > 1 or len(differing) < _FEW * len(pairs):
         return
     good, *others = starts.pop()
@@ -138,8 +138,8 @@ def labels(materials: Materials) -> Iterator[Fault]:
 
 
 def _label(text: str) -> str:
-    found = _LABEL.match(text) or _LABEL_AT_END.search(text)
-    return found[1] if found else ""
+    match = _LABEL.match(text) or _LABEL_AT_END.search(text)
+    return match[1] if match else ""
 
 
 def signs(materials: Materials) -> Iterator[Fault]:

@@ -80,7 +80,7 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
         frozenset(given.column for given in study.design.given),
     )
     places = Places(study.materials_path)
-    yield from told(faults(materials), str(study.materials_path), places)
+    yield from report_faults(faults(materials), str(study.materials_path), places)
 
 
 def faults(materials: Materials) -> Iterator[Fault]:
@@ -89,7 +89,7 @@ def faults(materials: Materials) -> Iterator[Fault]:
         yield from lint(materials)
 
 
-def told(
+def report_faults(
     faults_found: Iterable[Fault], file: str, places: Mapping[str, str]
 ) -> Iterator[ParallaxError]:
     """Yield faults as errors and notes.

@@ -109,17 +109,19 @@ def nonce_tests(
     Every content word of the sentence is replaced if a replacement qualifies; function words and
     punctuation are kept. Cue and target keep their number, which preserves the agreement.
     """
-    test = original.test
+    original_test = original.test
     for version in range(1, versions + 1):
-        rng = generator(seed, "nonce", test.construction, test.instance, version)
+        rng = generator(seed, "nonce", original_test.construction, original_test.instance, version)
         forms = [
             words.word(token, rng) if token.upos in CONTENT else token.form
             for token in original.sentence.tokens
         ]
-        target = original.sentence.tokens[test.target]
-        good, bad, lemma = words.pair(target, test.bad, rng)
-        forms[test.target] = good
-        yield replace(test, version=version, words=tuple(forms), good=good, bad=bad, lemma=lemma)
+        target = original.sentence.tokens[original_test.target]
+        good, bad, lemma = words.pair(target, original_test.bad, rng)
+        forms[original_test.target] = good
+        yield replace(
+            original_test, version=version, words=tuple(forms), good=good, bad=bad, lemma=lemma
+        )
 
 
 class AnyWord:

@@ -118,10 +118,10 @@ def _unite_column(name: str, of: Mapping[str, Column], n_tasks: int) -> Column:
     if len(descriptions) > 1:
         description = "; ".join(f"{task}: {column.description}" for task, column in of.items())
     values = tuple(dict.fromkeys(value for column in columns for value in column.values))
-    lacking = len(columns) < n_tasks
+    is_partial = len(columns) < n_tasks
     return replace(
         first,
         description=description,
-        optional=lacking or any(column.optional for column in columns),
+        optional=is_partial or any(column.optional for column in columns),
         values=values if all(column.values for column in columns) else (),
     )

@@ -64,10 +64,10 @@ class Asking:
 
     def _ask(self, session: str) -> _Facts:
         try:
-            found = self._submission(session)
+            submission = self._submission(session)
         except NotThere:
             return None
-        return found.worker_id, found.offer_id
+        return submission.worker_id, submission.offer_id
 
     def _store_confirmed_facts(self, session: str, facts: _Facts, now: datetime) -> None:
         # A submission's owner never changes.
@@ -221,10 +221,10 @@ class ProlificRecruiter(Recruiter):
         from webapp.recruiters.prolific.opening import open_prolific
 
         secret = self._settings.hook_secret.get_secret_value()
-        found = submission_of_hook(secret, headers, body, at)
+        submission = submission_of_hook(secret, headers, body, at)
         # Reading costs nothing.
         platform = open_prolific(self._settings, live=True, attempts=1)
-        return platform.submission(found) if found else None
+        return platform.submission(submission) if submission else None
 
     def pays_after(self, study: Study) -> timedelta | None:
         """Return the delay that Prolific sets for every study."""

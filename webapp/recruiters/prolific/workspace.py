@@ -185,6 +185,6 @@ def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
     return ref
 
 
-def _read_new_subscription(made: dict[str, Any]) -> dict[str, Any]:
+def _read_new_subscription(subscription: dict[str, Any]) -> dict[str, Any]:
     """Return a new subscription; per the reference in a list, per the guide without."""
-    return made if "id" in made else next(iter(made.get("results") or [{}]))
+    return subscription if "id" in subscription else next(iter(subscription.get("results") or [{}]))

@@ -110,8 +110,8 @@ def keep_rows(source: Source, meaning: TimesMapping) -> tuple[pd.DataFrame, list
     """Return the rows that the mapping keeps, and the number of rows that it drops."""
     table, notes = source.table, []
     for rule, is_kept in ((meaning.keep, True), (meaning.drop, False)):
-        for name, given in rule.items():
-            values = [given] if isinstance(given, str) else given
+        for name, given_values in rule.items():
+            values = [given_values] if isinstance(given_values, str) else given_values
             require_columns(table, [name], source.path)
             cells = table[name].str.strip()
             if unseen := [value for value in values if not (source.table[name] == value).any()]:
