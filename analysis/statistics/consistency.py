@@ -79,23 +79,21 @@ def error_consistency(
         pairs), n_pairs, n_undefined (left out of the mean), p (of zero kappa between participants
         and a model).
     """
-    right, has_judged = _make_matrices(judgments)
+    right, answered = _make_matrices(judgments)
     units = _number_frames(judgments)
     n_people = right.shape[0]
     some = np.arange(n_people)
     if n_people > MOST_PAIRED:
         some = np.sort(rng.choice(n_people, MOST_PAIRED, replace=False))
-    among = right[some], has_judged[some]
+    among = right[some], answered[some]
     pairs = _people_pairs(*among)
     changes = _changes_among_people(*among, pairs, units)
     rows = [_make_row("people", "people", pairs, _interval_among_people(*among, pairs, changes))]
     of_models = {model: _find_right_items(judgments, frame) for model, frame in decisions.items()}
     for model, correct in of_models.items():
-        shares = _compute_shares_correct(right, has_judged, correct)
-        changes = _changes_with_model(right, has_judged, correct, units)
-        rows.append(
-            _make_row("people", model, shares, _interval(right, has_judged, shares, changes))
-        )
+        shares = _compute_shares_correct(right, answered, correct)
+        changes = _changes_with_model(right, answered, correct, units)
+        rows.append(_make_row("people", model, shares, _interval(right, answered, shares, changes)))
     rows += _model_pairs(of_models)
     return pd.DataFrame(rows)
 
@@ -115,11 +113,10 @@ def kappas_with_people(
     kappas = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
         return kappas
-    right, has_judged = _make_matrices(judgments)
+    right, answered = _make_matrices(judgments)
     for row, frame in enumerate(decisions.values()):
-        values = kappa(
-            *_compute_shares_correct(right, has_judged, _find_right_items(judgments, frame))
-        )
+        correct = _find_right_items(judgments, frame)
+        values = kappa(*_compute_shares_correct(right, answered, correct))
         if np.isfinite(values).any():
             kappas.loc[row, "kappa"] = np.nanmean(values)
     return kappas
@@ -151,51 +148,49 @@ def _number_frames(judgments: pd.DataFrame) -> Codes:
     return units
 
 
-def _people_pairs(right: csr_array, has_judged: csr_array) -> Shares:
+def _people_pairs(right: csr_array, answered: csr_array) -> Shares:
     """Return the shares of both right, first right, second right; shape ``(people, people)``."""
-    n = (has_judged @ has_judged.T).toarray()
+    n = (answered @ answered.T).toarray()
     np.fill_diagonal(n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        first = (right @ has_judged.T).toarray() / n
+        first = (right @ answered.T).toarray() / n
         both_right = (right @ right.T).toarray() / n
     first[n < _FEWEST_SHARED], both_right[n < _FEWEST_SHARED] = np.nan, np.nan
     return both_right, first, first.T
 
 
-def _compute_shares_correct(right: csr_array, has_judged: csr_array, correct: Floats) -> Shares:
+def _compute_shares_correct(right: csr_array, answered: csr_array, correct: Floats) -> Shares:
     """Return the shares of both right, participant right, model right; shape ``(people,)``."""
-    n = has_judged.sum(axis=1)
+    n = answered.sum(axis=1)
     n = np.where(n < _FEWEST_SHARED, np.nan, n)
-    return right @ correct / n, right.sum(axis=1) / n, has_judged @ correct / n
+    return right @ correct / n, right.sum(axis=1) / n, answered @ correct / n
 
 
 def _interval_among_people(
-    right: csr_array, has_judged: csr_array, shares: Shares, changes: Changes
+    right: csr_array, answered: csr_array, shares: Shares, changes: Changes
 ) -> Interval:
     """Return the 95% interval of participants' mean kappa, symmetric on the scale of log F."""
-    mean_kappa, of_item = _mean_kappa(shares), has_judged.sum(axis=0)
+    mean_kappa, of_item = _mean_kappa(shares), answered.sum(axis=0)
     per_item = mean_or_nan(of_item[of_item > 1])
     middle = log_f(np.asarray(mean_kappa), per_item)
     people, items, single = (log_f(mean_kappa + change, per_item) - middle for change in changes)
-    _, half, _ = _standard_error(right, has_judged, (people, items, single))
+    _, half, _ = _standard_error(right, answered, (people, items, single))
     low, high = (float(agreement_of(middle + end, per_item)) for end in (-half, half))
     return low, high, float("nan")
 
 
-def _interval(
-    right: csr_array, has_judged: csr_array, shares: Shares, changes: Changes
-) -> Interval:
+def _interval(right: csr_array, answered: csr_array, shares: Shares, changes: Changes) -> Interval:
     """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
     mean_kappa = _mean_kappa(shares)
-    error, half, freedom = _standard_error(right, has_judged, changes)
+    error, half, freedom = _standard_error(right, answered, changes)
     p = 2 * float(student.sf(abs(mean_kappa) / error, freedom))
     return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
-def _standard_error(right: csr_array, has_judged: csr_array, changes: Changes) -> Error:
+def _standard_error(right: csr_array, answered: csr_array, changes: Changes) -> Error:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknife_variance(*changes)
-    good, n = right.sum(axis=0), has_judged.sum(axis=0)
+    good, n = right.sum(axis=0), answered.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     is_known = variance > 0 and len(changes[1]) >= FEWEST_UNITS
     error = float(np.sqrt(variance)) if is_known else float("nan")
@@ -237,16 +232,16 @@ def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
 
 
 def _changes_with_model(
-    right: csr_array, has_judged: csr_array, correct: Floats, units: Codes
+    right: csr_array, answered: csr_array, correct: Floats, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa with a model without each participant, frame and cell.
 
     A cell is one participant's judgments of one frame.
     """
-    shares = _compute_shares_correct(right, has_judged, correct)
+    shares = _compute_shares_correct(right, answered, correct)
     kappas = kappa(*shares)
-    n = has_judged.sum(axis=1)
-    pairs = has_judged.tocoo()
+    n = answered.sum(axis=1)
+    pairs = answered.tocoo()
     lost, fewer = np.empty(len(pairs.data)), np.empty(len(pairs.data))
     for start in range(0, len(lost), _JUDGMENTS_AT_A_TIME):
         part = slice(start, start + _JUDGMENTS_AT_A_TIME)
@@ -275,15 +270,15 @@ def _changes_with_model(
 
 
 def _changes_among_people(
-    right: csr_array, has_judged: csr_array, shares: Shares, units: Codes
+    right: csr_array, answered: csr_array, shares: Shares, units: Codes
 ) -> Changes:
     """Return changes of the mean kappa between participants without each of the same three."""
-    kappas, n = kappa(*shares), (has_judged @ has_judged.T).toarray()
+    kappas, n = kappa(*shares), (answered @ answered.T).toarray()
     defined = np.isfinite(kappas)
     by_person = [np.nan_to_num(kappas).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
     of_items, of_judgments, unit, cell = [], [], [], []
-    columns_right, columns_judged = right.tocsc(), has_judged.tocsc()
-    for item in _sample_items(has_judged):
+    columns_right, columns_judged = right.tocsc(), answered.tocsc()
+    for item in _sample_items(answered):
         judges = columns_judged[:, [item]].tocoo().row
         if len(judges) > 1:
             correct = columns_right[:, [item]].toarray().ravel()[judges]
@@ -295,8 +290,7 @@ def _changes_among_people(
             unit.append(units[item])
             cell.append(judges * (int(units.max()) + 1) + units[item])
     if not of_items:
-        nothing = np.zeros(1)
-        return _change_of_mean(kappas, *by_person), nothing, nothing
+        return _change_of_mean(kappas, *by_person), np.zeros(1), np.zeros(1)
     return (
         _change_of_mean(kappas, *by_person),
         _change_of_mean(kappas, *_sum_by_group(np.array(of_items).T, np.array(unit))),
@@ -312,10 +306,10 @@ def _sum_by_group(values: Floats, group: Codes) -> Floats:
     return np.array([np.bincount(index, row, minlength=n) for row in values])
 
 
-def _sample_items(has_judged: csr_array) -> Codes:
+def _sample_items(answered: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
-    n_pairs = float((np.asarray(has_judged.sum(axis=0)) ** 2).sum())
-    return np.arange(0, has_judged.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
+    n_pairs = float((np.asarray(answered.sum(axis=0)) ** 2).sum())
+    return np.arange(0, answered.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
 
 
 def _compute_item_changes(
