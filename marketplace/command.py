@@ -45,7 +45,7 @@ def _parse_minor_units(_context: click.Context, _parameter: click.Parameter, val
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
-    help="Where to keep its state.  [default: PLATFORM_stand_in in the instance folder]",
+    help="Where to keep the stand-in's state.  [default: PLATFORM_stand_in in the instance folder]",
 )
 @click.option(
     "--balance",

@@ -121,7 +121,7 @@ def _parse_manifest(text: bytes, capsule: Path) -> dict[str, Any]:
         raise AnalysisError(
             f"the capsule has the version {manifest['version']}",
             where=str(capsule),
-            expected=f"at most {VERSION}, which this Parallax reads",
+            expected=f"at most {VERSION}, the newest that this Parallax reads",
             remedy="Use the version of Parallax that made the capsule, or a newer one",
         )
     return manifest

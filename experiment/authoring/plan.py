@@ -164,8 +164,8 @@ def read_plan(study: Study) -> Plan | None:
             raise StudyError(
                 f"the plan has the version {content['version']}",
                 where=location,
-                expected=f"at most {_VERSION}, which this Parallax writes",
-                remedy="Use the Parallax that froze it, or a newer one",
+                expected=f"at most {_VERSION}, the newest that this Parallax knows",
+                remedy="Use the version of Parallax that froze the plan, or a newer one",
             )
         plan = Plan(
             content["planned"], content["sha256"], content["frozen_on"],

@@ -167,8 +167,8 @@ def compensate(
 ) -> None:
     """Offer pay to someone who worked but could not submit.
 
-    That is PARTICIPANT of RUN or a --worker. An offer that nobody has taken up can be amended or
-    withdrawn.
+    The person is PARTICIPANT of RUN or a --worker. An offer that nobody has taken up can be
+    amended or withdrawn.
     """
     if bool(participant) == bool(worker):
         raise click.UsageError("Give either PARTICIPANT or --worker, not both.")

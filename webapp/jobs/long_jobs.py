@@ -101,7 +101,7 @@ class Job:
         return " " not in self.subject
 
     def is_lost(self, now: datetime) -> bool:
-        """Return whether the server that ran it has died."""
+        """Return whether the server that ran the job has died."""
         if self.state is not JobState.WORKING:
             return False
         return now - datetime.fromisoformat(self.alive_at) > SILENT_AFTER

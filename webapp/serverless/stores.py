@@ -82,7 +82,7 @@ def _make_datapipe_store(url: str, experiment: str, staging: str, *, count: bool
         raise WebappError(
             f'"{experiment}" is no experiment of DataPipe',
             where="--experiment",
-            expected="its id, twelve letters and digits",
+            expected="the experiment's id, twelve letters and digits",
             remedy="Copy it from the experiment's page at pipe.jspsych.org",
         )
     sites = [_check_site(url, "--url"), *([_check_site(staging, "--staging")] if staging else [])]

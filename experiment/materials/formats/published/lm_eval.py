@@ -1,6 +1,6 @@
 """Tasks of lm-evaluation-harness: YAML files that define how rows of data become choices.
 
-Supported are tasks with two choices and no few-shot examples, over data in files. Jinja templates
+Tasks with two choices and no few-shot examples are supported, over data in files. Jinja templates
 run in a sandbox; a task that names a function of its own (``!function``) is refused: nothing is
 executed.
 """
