@@ -54,10 +54,10 @@ def read_json_object() -> Mapping[str, Any]:
     Raises:
         MarketplaceError: The body is not a JSON object.
     """
-    sent = request.get_json(silent=True)
-    if not isinstance(sent, dict):
+    body = request.get_json(silent=True)
+    if not isinstance(body, dict):
         raise MarketplaceError("the body must be a JSON object")
-    return sent
+    return body
 
 
 def json_response(payload: Mapping[str, Any], status: int = 200) -> Response:

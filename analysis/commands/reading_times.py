@@ -235,11 +235,11 @@ def _describe_columns(headers_by_column: Mapping[str, Sequence[str]]) -> str:
 def _refuse_repeated_times(frame: pd.DataFrame, path: Path) -> None:
     if "participant" not in frame:
         return
-    twice = frame[frame.duplicated(["participant", *KEYS])]
-    if len(twice):
-        first_repeated = twice.iloc[0]
+    repeated_rows = frame[frame.duplicated(["participant", *KEYS])]
+    if len(repeated_rows):
+        first_repeated = repeated_rows.iloc[0]
         raise AnalysisError(
-            f"{len(twice):,} times are repeated; the first: participant "
+            f"{len(repeated_rows):,} times are repeated; the first: participant "
             f"{first_repeated['participant']}, "
             f"text {first_repeated['text_id']}, position {first_repeated['position']}",
             where=str(path),

@@ -63,9 +63,9 @@ def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
             where=str(out),
             expected="a folder, in which each model's scores become a file",
         )
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if repeated_names := sorted({name for name in names if names.count(name) > 1}):
         raise AnalysisError(
-            f"two models would both be written to {twice[0]}",
+            f"two models would both be written to {repeated_names[0]}",
             where=str(out),
             expected="models whose folders have different names",
             remedy="Score them one by one",

@@ -103,10 +103,10 @@ def text(
     grammar = replace_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
     words = list_words(load_grammar(study.grammar_path).lexicon.values())
     excluded = set(collect_sentences(load_items(study), render(WORD_TOKENS)).distinct)
-    drawn = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
-    lines = tqdm(drawn, desc="Generating", total=number, unit=" sentences", disable=None)
+    sentences = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
+    lines = tqdm(sentences, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(
-        f"{out}: {(write_tagged if tagged else write_text)(out, lines, drawn)['description']}"
+        f"{out}: {(write_tagged if tagged else write_text)(out, lines, sentences)['description']}"
     )
 
 

@@ -160,11 +160,11 @@ def _require_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) ->
     key = list(schema.primary_key)
     if not set(key) <= set(frame.columns):
         return frame
-    twice = frame.loc[_find_repeated_keys(frame, key), key]
-    if len(twice):
-        first_key = ", ".join(f"{name} {value}" for name, value in twice.iloc[0].items())
+    repeated_keys = frame.loc[_find_repeated_keys(frame, key), key]
+    if len(repeated_keys):
+        first_key = ", ".join(f"{name} {value}" for name, value in repeated_keys.iloc[0].items())
         raise TableError(
-            f"{len(twice)} row(s) repeat another row's key; the first key is {first_key}",
+            f"{len(repeated_keys)} row(s) repeat another row's key; the first key is {first_key}",
             where=str(path),
             expected=f"each {' and '.join(key)} once",
         )

@@ -44,11 +44,11 @@ def order_parts(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
             match each participant to exactly one code.
     """
     names = [run.facts.run for run in runs]
-    if twice := find_repeated(names):
+    if repeated := find_repeated(names):
         raise AnalysisError(
-            f"the run {twice[0]} is given {names.count(twice[0])} times, so that each of its "
+            f"the run {repeated[0]} is given {names.count(repeated[0])} times, so that each of its "
             "judgments would count as often",
-            where=", ".join(str(run.folder) for run in runs if run.facts.run == twice[0]),
+            where=", ".join(str(run.folder) for run in runs if run.facts.run == repeated[0]),
             expected="each part once",
             remedy="Name every run with one --run",
         )
@@ -99,11 +99,12 @@ def _describe_invalid_codes(rows: _Rows, runs: Sequence[str]) -> str:
     blank = [row for row in rows if not row[_CODE]]
     if people := [row[run] for row in blank for run in runs if row[run]]:
         return f"has no code for {_list_first(people)}"
-    if twice := find_repeated(row[_CODE] for row in rows if row not in blank):
-        return f"has the code(s) {_list_first(twice)} in several rows"
+    if repeated := find_repeated(row[_CODE] for row in rows if row not in blank):
+        return f"has the code(s) {_list_first(repeated)} in several rows"
     for run in runs:
-        if twice := find_repeated(row[run] for row in rows if row[run]):
-            return f"names the participant(s) {_list_first(twice)} of the run {run} in several rows"
+        if repeated := find_repeated(row[run] for row in rows if row[run]):
+            in_words = _list_first(repeated)
+            return f"names the participant(s) {in_words} of the run {run} in several rows"
     return ""
 
 

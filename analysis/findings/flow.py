@@ -38,14 +38,14 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
         axes.set_axis_off()
         axes.set_xlim(0, 1)
         axes.set_ylim(len(steps) - 0.5, -0.5)
-        for row, (text, lost) in enumerate(steps):
+        for row, (text, n_left) in enumerate(steps):
             last = row == len(steps) - 1
             _draw_box(axes, 0.3, row, text, PEOPLE if last else TEXT)
             if not last:
                 _draw_arrow(axes, (0.3, row + 0.27), (0.3, row + 0.73))
-            if lost:
+            if n_left:
                 _draw_arrow(axes, (0.3, row + 0.5), (0.6, row + 0.5))
-                _draw_box(axes, 0.79, row + 0.5, lost, TEXT)
+                _draw_box(axes, 0.79, row + 0.5, n_left, TEXT)
         if simulated:
             warn_of_programs(axes)
     return figure

@@ -220,10 +220,10 @@ def _people_accuracy(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     """Return participants' accuracy by pair, with the pair's factor as ``group`` and ``label``."""
     judged_items = pd.Index(judgments["item_id"].unique().tolist())
     item = judged_items.get_indexer(chosen.item_ids)[chosen.item]
-    met = item >= 0
-    if not met.any():
+    is_known = item >= 0
+    if not is_known.any():
         return pd.DataFrame()
-    estimates = overlapping_accuracy(judgments, item[met], chosen.pair[met])
+    estimates = overlapping_accuracy(judgments, item[is_known], chosen.pair[is_known])
     return pd.DataFrame(
         {
             "pair": estimates["group"],

@@ -52,8 +52,8 @@ def people_findings(data: Joined, context: Context) -> Findings:
         context: The study and the origin of the numbers.
     """
     judgments = data.judgments
-    agreed = agreement(judgments)
-    table, statistics = _agreement_table(agreed, context), {"agreement": agreed}
+    agreement_table = agreement(judgments)
+    table, statistics = _agreement_table(agreement_table, context), {"agreement": agreement_table}
     if judgments["participant"].isna().all():
         return Findings((table,), statistics)
     behaviour = _summarise_participants(judgments, context)

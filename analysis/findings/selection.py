@@ -236,7 +236,7 @@ def _note(row: Mapping[Hashable, Any]) -> str:
     true = cast(float | None, row["true"])
     subject = "The trials" if share == 1 else f"{share:.0%} of the trials"
     of_n = "" if row["n_own"] == n else f", {row['n_own']:g} of them here"
-    came = (
+    origin = (
         f"; the printed {printed_share:.3f} would result from {true:.3f}, an increase of "
         f"{printed_share - true:+z.3f}"
         if true is not None and not pd.isna(true)
@@ -246,5 +246,5 @@ def _note(row: Mapping[Hashable, Any]) -> str:
         f"{subject} of this row also decide which participants are kept (at most {most_errors} "
         f"{'error' if most_errors == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
         f"accuracy: if everyone's true accuracy were {_EXAMPLE:.2f}, the table would show "
-        f"{cast(float, row['example']):.3f}{came}."
+        f"{cast(float, row['example']):.3f}{origin}."
     )

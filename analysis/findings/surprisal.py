@@ -105,9 +105,10 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     predictors = add_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
     location = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
-    if (lost := joined["scored"].isna()).any():
+    if (unscored := joined["scored"].isna()).any():
         raise _make_other_words_error(
-            f"{int(lost.sum()):,} readings have no surprisal; the first: {location[lost].iloc[0]}",
+            f"{int(unscored.sum()):,} readings have no surprisal; the first: "
+            f"{location[unscored].iloc[0]}",
             model,
             "the items of the run, divided into the same steps",
         )
@@ -203,7 +204,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         curves.append(_make_curve_rows(model, smooth, x))
     if not rows:
         return Findings(left_out=tuple(left_out))
-    table, drawn = pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
+    table, curve_rows = pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
     report_table = inputs.context.table(
         "surprisal_shape",
         "The shape of surprisal's effect",
@@ -229,9 +230,9 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         "Reading times by surprisal",
         "Log reading time by surprisal around its mean: a smooth with its pointwise 95% band.",
         Section.READING,
-        partial(shapes_figure, drawn, simulated=inputs.context.origin.simulated),
+        partial(shapes_figure, curve_rows, simulated=inputs.context.origin.simulated),
     )
-    statistics = {"surprisal_shape": table, "surprisal_curves": drawn}
+    statistics = {"surprisal_shape": table, "surprisal_curves": curve_rows}
     return Findings((report_table,), statistics, tuple(left_out), drawings=(drawing,))
 
 

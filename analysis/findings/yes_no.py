@@ -238,9 +238,9 @@ def _relation_to_scores(
         "spearman": _correlate_ranks(yes, score),
         "area": area_under_curve(score[is_known], signal[is_known]),
     }
-    drawn = _resample_frames(sentences["unit"], rng, resamples)
+    resamples_of_frames = _resample_frames(sentences["unit"], rng, resamples)
     correlations, areas = [], []
-    for rows in drawn:
+    for rows in resamples_of_frames:
         known_rows = rows[is_known[rows]]
         correlations.append(_correlate_ranks(yes[rows], score[rows]))
         areas.append(area_under_curve(score[known_rows], signal[known_rows]))

@@ -306,9 +306,9 @@ def write_judging_table(uses: Sequence[Use], seed: int, out: Path) -> int:
         out: The table (.tsv); the key has ``.key`` before the suffix.
     """
     rng = generator(seed, "maze judging")
-    drawn = rng.sample(list(uses), min(DRAWN, len(uses)))
+    sampled_uses = rng.sample(list(uses), min(DRAWN, len(uses)))
     rows, key = [], []
-    for number, use in enumerate(drawn, start=1):
+    for number, use in enumerate(sampled_uses, start=1):
         right = rng.randrange(len(_SIDES))
         pair = [use.distractor, use.distractor]
         pair[right] = use.sentence.words[use.position]

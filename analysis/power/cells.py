@@ -350,8 +350,10 @@ def add_expected_means(
     if isinstance(expected, Mapping):
         return rows.assign(mean=1 + rows["construction"].map(expected).fillna(_GOOD))
     target = rows["kind"] == Kind.TARGET
-    alone = ~rows["item_id"].isin(answers.items.loc[_have_two_versions(answers.items), "item_id"])
-    share = np.where(alone, _ALONE, np.where(rows["version"] == Variant.GOOD, _GOOD, _OTHER))
+    is_single = ~rows["item_id"].isin(
+        answers.items.loc[_have_two_versions(answers.items), "item_id"]
+    )
+    share = np.where(is_single, _ALONE, np.where(rows["version"] == Variant.GOOD, _GOOD, _OTHER))
     means = pd.Series(1 + (points - 1) * share, rows.index)
     if expected is not None:
         means_of_targets = _read_expected_means(rows[target], expected)

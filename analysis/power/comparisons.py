@@ -108,9 +108,9 @@ def power_of_comparisons(
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
         rules = select_rules_of_scale(study, name)
-        alone = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
+        of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES if study.exclusion and name == planned[-1] else ""
-        yield replace(_compute_outcome(alone, built, options), scale=name, closing=closing)
+        yield replace(_compute_outcome(of_scale, built, options), scale=name, closing=closing)
 
 
 def primary_comparisons(

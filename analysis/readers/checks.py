@@ -143,11 +143,11 @@ def check_stated_accuracy(
         is_named = column in named_columns
         if column in read_columns or not (is_named or _is_truth_column(table[column])):
             continue
-        stated = table[column].str.lower().to_numpy()[row_numbers]
-        is_stated = np.isin(stated, list(TRUTH))
+        stated_correct = table[column].str.lower().to_numpy()[row_numbers]
+        is_stated = np.isin(stated_correct, list(TRUTH))
         if not is_stated.any():
             continue
-        says_right = np.isin(stated, list(_TRUE))[is_stated]
+        says_right = np.isin(stated_correct, list(_TRUE))[is_stated]
         was_right = chose_good.to_numpy(dtype=bool)[is_stated]
         counts_errors = not is_named and bool(_OF_ERRORS.search(column))
         differs = says_right != (was_right ^ counts_errors)
@@ -159,7 +159,7 @@ def check_stated_accuracy(
             )
             continue
         answers = table[chosen].to_numpy()[row_numbers] if chosen else None
-        if not is_named and _describes_design(stated, is_stated, rows, chose_good, answers):
+        if not is_named and _describes_design(stated_correct, is_stated, rows, chose_good, answers):
             continue
         raise AnalysisError(
             f'the column "{column}" calls {says_right.mean():.1%} of the choices '

@@ -97,11 +97,12 @@ def read_known_items(path: Path) -> list[Item]:
     """
     items = _read_items(path)
     ids = [item.item_id for item in items]
-    twice = find_repeated(ids)
-    if twice or not items:
+    repeated = find_repeated(ids)
+    if repeated or not items:
         raise AnalysisError(
-            f"{len(twice)} item(s) occur more than once; the first: {', '.join(twice[:_SHOWN])}"
-            if twice
+            f"{len(repeated)} item(s) occur more than once; the first: "
+            f"{', '.join(repeated[:_SHOWN])}"
+            if repeated
             else "the table has no items",
             where=str(path),
             expected="at least one item, each item_id once",

@@ -306,11 +306,11 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
             raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
         n_short_rows += 0 < len(cells) < len(headers)
     notes = []
-    twice = [name for name in find_repeated(map(str.strip, headers)) if name]
-    if twice:
+    repeated = [name for name in find_repeated(map(str.strip, headers)) if name]
+    if repeated:
         notes.append(
-            f"the header {', '.join(twice[:_SHOWN])} occurs more than once; the second is called "
-            f"{twice[0]}.1"
+            f"the header {', '.join(repeated[:_SHOWN])} occurs more than once; the second is "
+            f"called {repeated[0]}.1"
         )
     if n_short_rows:
         notes.append(

@@ -63,20 +63,23 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
     configured = configurations(items[items["item_id"].isin(people["item_id"].unique())])
     attracted = attraction_by_elicitation(answers, configured)
     supported = count_supporting_readings(differences, chance_accuracy(inputs.run), attracted)
-    leaning, alike = measure_first_place_bias(answers, people), measure_consistency(answers, people)
+    first_place_bias, consistency = (
+        measure_first_place_bias(answers, people),
+        measure_consistency(answers, people),
+    )
     history = estimate_history_effects(answers)
     statistics = {
         "taker_readings": differences,
         "taker_conclusions": supported,
-        "taker_biases": leaning,
-        "taker_consistency": alike,
+        "taker_biases": first_place_bias,
+        "taker_consistency": consistency,
         **({"taker_attraction": attracted} if len(attracted) else {}),
     }
     tables = [
         _readings_table(differences, takers, context),
         _conclusions_table(supported, differences, context),
-        _biases_table(leaning, context),
-        _consistency_table(alike, context),
+        _biases_table(first_place_bias, context),
+        _consistency_table(consistency, context),
     ]
     with_odds = [taker.frame for taker in takers if taker.tier != Tier.SAMPLES]
     odds = (

@@ -119,9 +119,10 @@ def _refuse_other_take(path: Path, stored: Mapping[str, object], key: Mapping[st
     if not changed:
         return
     changes = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
-    since = stored.get("started_at", "")
+    started_at = stored.get("started_at", "")
     raise AnalysisError(
-        f"a take of something else was begun here: since {since}, these have changed: {changes}",
+        f"a take of something else was begun here: since {started_at}, these have changed: "
+        f"{changes}",
         where=str(path),
         expected="the same study, model and options, to go on with it",
         remedy="Name a new folder with --out, or undo the change",

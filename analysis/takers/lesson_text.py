@@ -226,12 +226,12 @@ def _lesson_lines(study: Study, items: list[Item], rng: Random) -> Iterator[str]
     cased = to_model("A") != to_model("a")
     write = split_tokens if cased else split_lower_case_tokens
     while True:
-        drawn = rng.random()
-        if drawn < _SENTENCES:
+        draw = rng.random()
+        if draw < _SENTENCES:
             item = rng.choice(items)
             yield to_model(item.after_context(item.good))
         else:
-            lesson = next(verdicts if drawn < _SENTENCES + _VERDICTS else prompts)
+            lesson = next(verdicts if draw < _SENTENCES + _VERDICTS else prompts)
             yield f"{write(lesson.ask.prompt)} {write(lesson.answer)}"
 
 

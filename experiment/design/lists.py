@@ -99,9 +99,9 @@ def _check_templates(sources: list[Source]) -> None:
             expected="items for each combination of the factors' levels",
         )
     uses = Counter(name for source in sources for name in source.templates)
-    if twice := [name for name, n in uses.items() if n > 1]:
+    if repeated_templates := [name for name, n in uses.items() if n > 1]:
         raise DesignError(
-            f"the template(s) {', '.join(twice)} would occur in a list more than once",
+            f"the template(s) {', '.join(repeated_templates)} would occur in a list more than once",
             where="design.squares",
             expected="each template once in squares, shared and given of the same lists",
         )
@@ -343,9 +343,9 @@ def _make_entries(
 
 def _check_squares(design: Design) -> None:
     uses = Counter(template for square in design.squares for template in square.templates)
-    if twice := [template for template, n in uses.items() if n > 1]:
+    if repeated_templates := [template for template, n in uses.items() if n > 1]:
         raise DesignError(
-            f"the template(s) {', '.join(twice)} occur in the squares more than once",
+            f"the template(s) {', '.join(repeated_templates)} occur in the squares more than once",
             where="design.squares",
             expected="each template once",
         )

@@ -90,9 +90,9 @@ class Rates(_Table):
             ("item", [rate.item for rate in self.items]),
             ("at_least", [str(rate.at_least) for rate in self.failures]),
         ):
-            twice = next((name for name in names if names.count(name) > 1), None)
-            if twice is not None:
-                raise ValueError(f'{kind} = "{twice}" occurs twice')
+            repeated_name = next((name for name in names if names.count(name) > 1), None)
+            if repeated_name is not None:
+                raise ValueError(f'{kind} = "{repeated_name}" occurs twice')
         return self
 
 

@@ -144,9 +144,13 @@ class FinalQuestion(Question):
     @property
     def in_words(self) -> str:
         """The question, its possible answers and its condition, for a codebook."""
-        whom = [f"{factor} = {level}" for factor, level in self.when.items()]
-        whom += [f"{name} = {' or '.join(accepted)}" for name, accepted in self.only_if.items()]
-        return super().in_words + (f", asked only if {' and '.join(whom)}" if whom else "")
+        conditions = [f"{factor} = {level}" for factor, level in self.when.items()]
+        conditions += [
+            f"{name} = {' or '.join(accepted)}" for name, accepted in self.only_if.items()
+        ]
+        return super().in_words + (
+            f", asked only if {' and '.join(conditions)}" if conditions else ""
+        )
 
 
 # Screening is decided automatically, so only simple answer types are allowed.
@@ -301,11 +305,11 @@ def asked_questions(
 
     An answer to a question that is not asked does not affect later questions.
     """
-    asked: dict[str, Question] = {}
+    question_by_name: dict[str, Question] = {}
     for question in questions:
-        if is_asked(question, {name: answers.get(name, "") for name in asked}):
-            asked[question.name] = question
-    return asked
+        if is_asked(question, {name: answers.get(name, "") for name in question_by_name}):
+            question_by_name[question.name] = question
+    return question_by_name
 
 
 def mistake(question: Question, answer: str) -> Mistake | None:

@@ -121,11 +121,15 @@ class Seq2SeqScorer:
         return spaced if after_text and len(spaced) <= len(unspaced) else unspaced
 
     def _run(self, pairs: Sequence[tuple[Ids, Ids, Ids]]) -> dict[Any, NDArray[np.float64]]:
-        alike: defaultdict[tuple[int, int, int], list[tuple[Ids, Ids, Ids]]] = defaultdict(list)
+        requests_by_length: defaultdict[tuple[int, int, int], list[tuple[Ids, Ids, Ids]]] = (
+            defaultdict(list)
+        )
         for source, prefix, targets in pairs:
-            alike[len(source), len(prefix), len(targets)].append((source, prefix, targets))
+            requests_by_length[len(source), len(prefix), len(targets)].append(
+                (source, prefix, targets)
+            )
         logprobs: dict[Any, NDArray[np.float64]] = {}
-        for lengths, group in alike.items():
+        for lengths, group in requests_by_length.items():
             size = max(1, _TOKENS_AT_A_TIME // max(1, sum(lengths)))
             for start in range(0, len(group), size):
                 batch = group[start : start + size]

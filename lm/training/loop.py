@@ -260,9 +260,9 @@ class Trainer:
 
     def _flush_losses(self, pending: list[Tensor]) -> None:
         """Add the losses since the last call to the epoch's sums; refuse non-finite losses."""
-        since = sum_over_all(torch.stack(pending), self.processes) / self.processes.world
+        summed_losses = sum_over_all(torch.stack(pending), self.processes) / self.processes.world
         # 64-bit sums of these 32-bit numbers are equal wherever the sum was interrupted.
-        losses = since.cpu().double().sum(0).tolist()
+        losses = summed_losses.cpu().double().sum(0).tolist()
         pending.clear()
         progress = self.progress
         if not np.isfinite(losses).all():

@@ -118,5 +118,5 @@ class Store:
             session.scalars(select(Account)).one().deposited_cents += cents
 
     def _time(self, session: Session) -> datetime:
-        ahead = session.scalars(select(Account.clock_ahead_s)).one()
-        return self._now() + timedelta(seconds=ahead)
+        ahead_s = session.scalars(select(Account.clock_ahead_s)).one()
+        return self._now() + timedelta(seconds=ahead_s)

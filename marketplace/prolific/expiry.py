@@ -67,8 +67,8 @@ def _time_out_submissions(moment: Moment) -> list[Submission]:
     working = Submission.status.in_(("RESERVED", "ACTIVE"))
     for submission in moment.session.scalars(select(Submission).where(working)).all():
         allowed = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
-        since = submission.started_at or submission.reserved_at
-        if moment.now - since > (allowed if submission.status == "ACTIVE" else _RESERVED_FOR):
+        started_at = submission.started_at or submission.reserved_at
+        if moment.now - started_at > (allowed if submission.status == "ACTIVE" else _RESERVED_FOR):
             set_status(moment, submission, "TIMED-OUT")
             timed_out.append(submission)
     return timed_out
@@ -78,11 +78,11 @@ def _review_automatically(moment: Moment) -> list[Submission]:
     reviewed = []
     waiting = select(Submission).where(Submission.status == "AWAITING REVIEW")
     for submission in moment.session.scalars(waiting).all():
-        since = moment.now - (submission.completed_at or moment.now)
-        if since >= APPROVED_AFTER:
+        waited = moment.now - (submission.completed_at or moment.now)
+        if waited >= APPROVED_AFTER:
             approve(moment, submission)
             reviewed.append(submission)
-        elif since >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
+        elif waited >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
             submission.rejection_category = "EXCEPTIONALLY_FAST"
             submission.reviewed_at = moment.now
             set_status(moment, submission, "REJECTED")

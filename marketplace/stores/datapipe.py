@@ -55,8 +55,8 @@ class _Handlers:
         self._folder, self._faults, self._lock = folder, faults, threading.Lock()
 
     def _read_request(self, *names: str) -> tuple[Experiment, list[str]] | Response:
-        sent = request.get_json(force=True, silent=True) or {}
-        values = [str(sent.get(name) or "") for name in ("experimentID", *names)]
+        request_body = request.get_json(force=True, silent=True) or {}
+        values = [str(request_body.get(name) or "") for name in ("experimentID", *names)]
         if not all(values):
             return _error_response("MISSING_PARAMETER")
         return self.experiments.setdefault(values[0], Experiment()), values[1:]
@@ -132,14 +132,14 @@ class _Handlers:
                 (candidate for candidate in self.experiments.values() if key in candidate.staged),
                 None,
             )
-            sent = request.get_json(force=True)
-            trials = {at: text for at, text in sent.items() if _TRIAL.fullmatch(at)}
+            request_body = request.get_json(force=True)
+            trials = {at: text for at, text in request_body.items() if _TRIAL.fullmatch(at)}
             sound = (
                 all(
                     isinstance(text, str) and len(text) <= _LONGEST_TRIAL
                     for text in trials.values()
                 )
-                and sent.keys() - trials.keys() <= _META
+                and request_body.keys() - trials.keys() <= _META
             )
             if experiment is None or not sound or trials.keys() & experiment.staged[key].keys():
                 refused = jsonify(error="Permission denied")

@@ -74,8 +74,8 @@ def upgrade_(instance: Path) -> None:
     refuse_while_serving(instance)
     with open_instance_database(instance) as engine, exclusive_access(engine):
         revision_before, revision_after = upgrade(engine)
-        gone = repeat_wishes(open_instance(instance), engine, utc_now())
-    tell_erased(open_instance(instance), gone)
+        n_erased = repeat_wishes(open_instance(instance), engine, utc_now())
+    tell_erased(open_instance(instance), n_erased)
     if revision_before == revision_after:
         click.echo(f"The database already has the schema {revision_after}.")
     else:
@@ -181,8 +181,8 @@ def _back_up(
         if to
         else f"The secret keys are not included. Keep a copy of {key}."
     )
-    if keep and (gone := forget_oldest(destination, keep)):
-        click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
+    if keep and (deleted_backups := forget_oldest(destination, keep)):
+        click.echo(f"Deleted: {', '.join(path.name for path in deleted_backups)}.")
 
 
 def _open_bucket(settings: Settings) -> Bucket:
@@ -296,7 +296,7 @@ def restore_(
             raise_epoch(connection, folder)
         with engine.begin() as connection:
             panel_call_counter.mark_restored(connection)
-        gone = repeat_wishes(folder, engine, utc_now())
+        n_erased = repeat_wishes(folder, engine, utc_now())
         end_all_access(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(record_note)
@@ -306,7 +306,7 @@ def restore_(
         "are those of the backup: compare them with parallax users list."
     )
     click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
-    tell_erased(folder, gone)
+    tell_erased(folder, n_erased)
 
 
 @click.command("drill")

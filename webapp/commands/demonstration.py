@@ -59,15 +59,15 @@ def take_part_on_stand_in_platform(
         run: Runs one of Parallax's commands and returns its result.
         seed: The run's seed.
     """
-    recruiter, shown = demonstrations()[way]
+    recruiter, demonstration = demonstrations()[way]
     place = out_folder / way
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     instance_option = ("--instance", str(place))
-    with _stand_in(shown.stand_in, place / "stand_in", load_study(name).currency) as site:
-        study = _write_changed_study(name, place, shown, site)
+    with _stand_in(demonstration.stand_in, place / "stand_in", load_study(name).currency) as site:
+        study = _write_changed_study(name, place, demonstration, site)
         (place / "parallax.toml").write_text(
-            shown.settings.replace("{site}", site),
+            demonstration.settings.replace("{site}", site),
             encoding="utf-8",
             newline="\n",
         )
@@ -83,7 +83,7 @@ def take_part_on_stand_in_platform(
                 "--simulated",
                 *instance_option,
             )
-            shown.steps(
+            demonstration.steps(
                 _set_stage(place, site, str(launched), recruiter, load_study(str(study)), run)
             )
         finally:

@@ -77,8 +77,8 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
             )
         revision = stored_revision(engine)
         problem = schema_problem(revision) if revision else None
-        gone = repeat_wishes(folder, engine, utc_now()) if revision and not problem else 0
-    tell_erased(folder, gone)
+        n_erased = repeat_wishes(folder, engine, utc_now()) if revision and not problem else 0
+    tell_erased(folder, n_erased)
     click.echo(_describe_entries(read_record(get_record_path(folder))))
 
 

@@ -167,7 +167,7 @@ def _write_study(
     with pages.speaking():
         consent = pages.consent_text()
     with services_of(pages.app).sessions() as session:
-        run, mark, drawn = launch_static(
+        run, mark, drawn_sessions = launch_static(
             session,
             pages.study,
             seed,
@@ -182,7 +182,13 @@ def _write_study(
         )
         in_one_file = out.suffix.lower() in ONE_FILE
         built = build_static_study(
-            run, mark, drawn, pages, store, code_version=code_version(), in_one_file=in_one_file
+            run,
+            mark,
+            drawn_sessions,
+            pages,
+            store,
+            code_version=code_version(),
+            in_one_file=in_one_file,
         )
         ref = run.ref
         write_static(built, pages.study, out)
@@ -289,12 +295,14 @@ def _import_report(
         lines += [f"Session {each.session}: {problem}" for problem in each.problems[:_SHOWN]]
         if each.missing > 0:
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
-    drawn = Counter(each.number for each in replayed if each.number is not None)
-    if repeated := sorted(number for number, times in drawn.items() if times > 1):
+    n_by_session = Counter(each.number for each in replayed if each.number is not None)
+    if repeated := sorted(number for number, times in n_by_session.items() if times > 1):
         lines.append(
             f"{len(repeated)} sessions were given to several people: {_shortened_list(repeated)}."
         )
-    gaps = [number for number in range(1, max(drawn, default=0)) if number not in drawn]
+    gaps = [
+        number for number in range(1, max(n_by_session, default=0)) if number not in n_by_session
+    ]
     if gaps and mark.assignment == "counter":
         lines.append(
             f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."

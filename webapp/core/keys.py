@@ -153,8 +153,8 @@ def drop_key(instance: Path, configured: str, id_: int) -> None:
             )
     rows = _parse_keys(path, path.read_text(encoding="utf-8"))
     first = {row[2] for row in rows if row[1] == _SINGLE_KEY_ID} if id_ != _SINGLE_KEY_ID else ()
-    left = [row for row in rows if row[1] not in (id_, _SINGLE_KEY_ID)]
-    _replace_file(path, "".join(f"{secret}\n" for secret in first) + _format_keys(left))
+    remaining_rows = [row for row in rows if row[1] not in (id_, _SINGLE_KEY_ID)]
+    _replace_file(path, "".join(f"{secret}\n" for secret in first) + _format_keys(remaining_rows))
 
 
 def _parse_keys(path: Path, text: str) -> list[tuple[Purpose, int, str]]:

@@ -44,12 +44,12 @@ class FileLock:
         Raises:
             OSError: The file cannot be opened or locked; then the lock is not held.
         """
-        until = None if timeout_s is None else monotonic() + timeout_s
+        deadline = None if timeout_s is None else monotonic() + timeout_s
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
         self._descriptor = os.open(self._path, flags, 0o600)
         try:
             while not self._try_lock():
-                if until is not None and monotonic() >= until:
+                if deadline is not None and monotonic() >= deadline:
                     self.close()
                     return False
                 sleep(every_s)

@@ -29,12 +29,12 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     Args:
         work: A function that may run twice, or that changes nothing if it fails.
     """
-    until = monotonic() + PATIENCE_S
+    deadline = monotonic() + PATIENCE_S
     for pause_s in _PAUSES_S:
         try:
             return work()
         except DBAPIError as error:
-            if not is_transient(error) or monotonic() >= until:
+            if not is_transient(error) or monotonic() >= deadline:
                 raise
         sleep(pause_s)
     return work()

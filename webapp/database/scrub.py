@@ -185,7 +185,9 @@ def wait_for_older_transactions(connection: Connection) -> list[str]:
     """
     next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
     query = _OLDER_TRANSACTIONS.format(int(next_transaction))
-    until = time.monotonic() + _PATIENCE_S
-    while (readers := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
+    deadline = time.monotonic() + _PATIENCE_S
+    while (
+        readers := [*connection.exec_driver_sql(query).scalars()]
+    ) and time.monotonic() < deadline:
         time.sleep(_PAUSE_S)
     return readers

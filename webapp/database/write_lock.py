@@ -111,12 +111,12 @@ class WriteLock:
             OSError: The file cannot be opened or locked; later callers may succeed, and need not
                 wait for this one.
         """
-        until = monotonic() + _PATIENCE_S
+        deadline = monotonic() + _PATIENCE_S
         if not self._threads.acquire(_PATIENCE_S, quick=quick):
             return False
         was_taken = False
         try:
-            was_taken = self._acquire_among_processes(until)
+            was_taken = self._acquire_among_processes(deadline)
         finally:
             if not was_taken:
                 self._processes.release()
@@ -196,7 +196,7 @@ def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
 def _begin_in_turn(
     info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object], *, quick: bool
 ) -> None:
-    until = monotonic() + _PATIENCE_S
+    deadline = monotonic() + _PATIENCE_S
     if not info.get(_HAS_TURN):
         info[_HAS_TURN] = lock.acquire(quick=quick)
     # A plain BEGIN that reads and then writes fails at once if another writer came in between;
@@ -207,7 +207,7 @@ def _begin_in_turn(
         except (OperationalError, sqlite3.OperationalError) as error:
             cause = error.orig if isinstance(error, OperationalError) else error
             busy = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            if not busy or monotonic() > until:
+            if not busy or monotonic() > deadline:
                 raise
             sleep(_PAUSE_S)
         else:

@@ -239,7 +239,7 @@ def summarise_run(
         with sessions.begin() as session:
             store_summaries(session, some)
     with reading(sessions) as session:
-        drawn = compute_charts(session, run, study_of(session, run), now)
+        charts = compute_charts(session, run, study_of(session, run), now)
     with sessions.begin() as session:
         if _get_restrictions_and_erasures(session, run) != wishes:
             # A participant's data were erased or restricted meanwhile and may be in the stored
@@ -249,7 +249,7 @@ def summarise_run(
         session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
         took_s = time.monotonic() - began
         summary = RunSummary(
-            run_id=run.id, made_at=now, took_s=took_s, responses=responses, charts=drawn
+            run_id=run.id, made_at=now, took_s=took_s, responses=responses, charts=charts
         )
         session.add(summary)
     return len(rows)

@@ -135,10 +135,10 @@ def _find_completion(session: Session, run: Run) -> Iterator[News]:
 def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
     # Only the active participants are read, who are few: a run may have millions of answers.
     at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
-    people, came = session.execute(
+    people, newest_arrival = session.execute(
         select(func.count(), func.max(Participant.consented_at)).where(*at_work)
     ).one()
-    if not people or came is None:
+    if not people or newest_arrival is None:
         return
     newest_answer = session.scalar(
         select(func.max(Response.recorded_at))
@@ -146,7 +146,7 @@ def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> It
         .join(Participant, Participant.id == Trial.participant_id)
         .where(*at_work)
     )
-    last = max(filter(None, (came, newest_answer)))
+    last = max(filter(None, (newest_arrival, newest_answer)))
     if now - last >= timedelta(minutes=minutes):
         yield News(
             Cause.QUIET,

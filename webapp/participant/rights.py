@@ -162,8 +162,8 @@ def consent_text(ref: str) -> Response:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study, collected = services.study_of(session, run), services.collected_of(session, run)
-    known = "platform" in request.args
-    text = text_of_consent(study, known_to_platform=known, collected=collected)
+    is_known_to_platform = "platform" in request.args
+    text = text_of_consent(study, known_to_platform=is_known_to_platform, collected=collected)
     response = Response(text, mimetype="text/plain")
     name = f"consent-{study.name}.txt"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -139,8 +139,12 @@ def _describe_link(session: Session, participant: Participant) -> dict[str, Any]
 
 
 def _describe_use(participant: Participant) -> str:
-    since = participant.restricted_at
-    return "as consented" if since is None else f"stored and not used since {since.isoformat()}"
+    restricted_at = participant.restricted_at
+    return (
+        "as consented"
+        if restricted_at is None
+        else f"stored and not used since {restricted_at.isoformat()}"
+    )
 
 
 def _describe_plausibility(

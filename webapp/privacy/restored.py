@@ -168,9 +168,9 @@ def _repeat_amendments(
             }
             apply_corrections(session, participant, outdated, now)
         if use_entry is not None and not nothing_is_stored(participant):
-            since = use_entry.at if use_entry.deed is WishKind.RESTRICTED else None
-            if (since is None) != (participant.restricted_at is None):
-                set_restriction(session, participant, since, use_entry.at or now)
+            restricted_at = use_entry.at if use_entry.deed is WishKind.RESTRICTED else None
+            if (restricted_at is None) != (participant.restricted_at is None):
+                set_restriction(session, participant, restricted_at, use_entry.at or now)
 
 
 def _repeat_wish(

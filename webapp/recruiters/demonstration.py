@@ -133,8 +133,8 @@ class Listing:
         people = _request_json("GET", f"{stage.site}/control/books/{LISTED}")["people"]
         assert isinstance(people, list)
         back = sum("completed" in participant["outcomes"] for participant in people)
-        came = "" if self.access_codes else f"; {back} came back as completed"
-        click.echo(f"\nThe stand-in's records: {self.panel} sent {len(people)} people{came}.")
+        returned = "" if self.access_codes else f"; {back} came back as completed"
+        click.echo(f"\nThe stand-in's records: {self.panel} sent {len(people)} people{returned}.")
 
 
 def _make_access_codes(stage: Stage) -> list[str]:

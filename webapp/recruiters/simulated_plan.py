@@ -74,7 +74,7 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
     total = session.execute(places).scalar_one()
     free = session.execute(places.where(Place.participant_id.is_(None))).scalar_one()
     had_a_place = (Participant.run_id == run.id, Participant.place.is_not(None))
-    came = session.execute(select(func.count(Participant.id)).where(*had_a_place)).scalar_one()
+    n_came = session.execute(select(func.count(Participant.id)).where(*had_a_place)).scalar_one()
     # The strategies of the whole run are assigned at once, so that several batches give the same
     # participants as one.
     responders = tuple(assign_responders(study.simulation.mix, total, run.seed))
@@ -84,7 +84,7 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
         run.seed,
         study,
         responders,
-        came,
+        n_came,
         free,
         response,
         _known_items(session, run, study, response),

@@ -107,8 +107,8 @@ class SimulatedSession:
     def _agree(self, link: str) -> None:
         form = {**self._open(link, "consent").hidden, "decision": "accept"}
         form["device"] = next(iter(self._plan.study.taking_part.devices), "")
-        agreed = self._request(303, "POST", link, form=form)
-        self._home = agreed.headers["location"]
+        response = self._request(303, "POST", link, form=form)
+        self._home = response.headers["location"]
         self._answer_before_start()
 
     def _answer_before_start(self) -> None:
@@ -184,8 +184,8 @@ class SimulatedSession:
         answer, rt_ms = simulate_answer(
             self._plan.study, self._plan.response, self.responder, known, options, self._rng
         )
-        sent = {name: value for name, value in asdict(answer).items() if value is not None}
-        return sent | {"rt_ms": rt_ms}
+        fields = {name: value for name, value in asdict(answer).items() if value is not None}
+        return fields | {"rt_ms": rt_ms}
 
     def _request(
         self,
@@ -281,8 +281,8 @@ class StandInSession(SiteSession):
     def arrive(self) -> None:
         """Choose the study on the panel, follow its link and consent."""
         person = {"study": self._study, "person": f"person {self.number}"}
-        sent = self._request_site("POST", "/people", person)
-        self._agree(sent.headers["location"])
+        response = self._request_site("POST", "/people", person)
+        self._agree(response.headers["location"])
 
     def take_part(self) -> None:
         """Answer everything and go back as the closing page says."""

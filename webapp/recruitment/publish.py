@@ -151,9 +151,9 @@ def _draft_without_quotas(
     if is_new:
         not_again.append(_PENDING_QUALIFICATION)
     unposted_offers = [(hit.places, hit.token) for hit in hits if hit.posted_at is None]
-    lost = tuple(find_lost_offers(platform, run_ref, len(hits), own_qualification))
+    lost_offers = tuple(find_lost_offers(platform, run_ref, len(hits), own_qualification))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
-    posted += [lost_offer.offer_id for lost_offer in lost]
+    posted += [lost_offer.offer_id for lost_offer in lost_offers]
     states = {hit_id: platform.state(hit_id) for hit_id in posted}
     open_, expired = count_offered_places(states, now)
     missing = unfilled - open_ - sum(places for places, _ in unposted_offers)
@@ -161,7 +161,7 @@ def _draft_without_quotas(
     for hit_id in (*sources.reopen, *dict(sources.grow)):
         _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
     sizes = split_places(sources.post, platform.most_places)
-    n_stored = len(hits) + len(lost)
+    n_stored = len(hits) + len(lost_offers)
     new_offers = [
         (places, compute_offer_token(run_ref, n_stored + n))
         for n, places in enumerate(sizes, start=1)
@@ -182,7 +182,7 @@ def _draft_without_quotas(
         open=open_,
         reopen=tuple(sources.reopen),
         grow=sources.grow,
-        lost=lost,
+        lost=lost_offers,
         offers=offers,
         cost=cost(study, sizes, fees, screening=n_screened),
     )
@@ -226,10 +226,10 @@ def carry_out_plan(
         # price does not include offers that it does not open.
         for offer_id in opened_offers:
             platform.launch(offer_id)
-    for lost in plan.lost:
-        if lost.offer_id not in opened_offers:
-            state = platform.state(lost.offer_id)
-            yield lost.offer_id, state.available if state.is_open(now()) else 0
+    for lost_offer in plan.lost:
+        if lost_offer.offer_id not in opened_offers:
+            state = platform.state(lost_offer.offer_id)
+            yield lost_offer.offer_id, state.available if state.is_open(now()) else 0
     for hit_id in plan.reopen:
         move_expiry(sessions, platform, hit_id, now() + get_lifetime(get_terms(plan.study)))
         yield hit_id, platform.state(hit_id).available
@@ -294,8 +294,8 @@ def _record_hits(
         recruitment.account = account
         if plan.task.list_quotas:
             make_list_links(session, run, now)
-        for lost in plan.lost:
-            store_lost_offer(session, run, lost, now)
+        for lost_offer in plan.lost:
+            store_lost_offer(session, run, lost_offer, now)
         stored_tokens = {hit.token for hit in load_recruitment_hits(session, run)}
         session.add_all(
             Hit(run_id=run.id, token=offer.token, purpose=RECRUITMENT, places=offer.places)

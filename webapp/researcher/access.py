@@ -155,8 +155,8 @@ def _find_signed_in_user(token: str) -> tuple[User, SignIn] | None:
 
 def _check_form_token(token: str) -> None:
     # The app has refused requests from other sites; without a session there is nothing to protect.
-    sent = request.form.get("form_token", "").encode("utf-8", "replace")
-    if token and not hmac.compare_digest(make_form_token(token).encode(), sent):
+    sent_token = request.form.get("form_token", "").encode("utf-8", "replace")
+    if token and not hmac.compare_digest(make_form_token(token).encode(), sent_token):
         raise RequestError(
             "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,

@@ -101,9 +101,9 @@ def download_link_table(ref: str) -> Response:
         for link in links
     )  # fmt: skip
     name = f"parallax-links-{ref}.csv"
-    sent = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
-    sent.headers["Content-Disposition"] = f"attachment; filename={name}"
-    return sent
+    response = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f"attachment; filename={name}"
+    return response
 
 
 @link_pages.post("/runs/<ref>/links/whose")

@@ -151,8 +151,10 @@ def make_payments(ref: str) -> ResponseReturnValue:
     if not proposal.entries:
         return redirect(url_for("money.show_payments", ref=ref), 303)
     if form.act == "compensate" and not pays_compensation_as_bonus(payments):
-        sent = payments.offer(proposal, make_compensation_link(ref))
-        payments.note("payment made", result="offered", told="by the platform" if sent else "no")
+        was_notified = payments.offer(proposal, make_compensation_link(ref))
+        payments.note(
+            "payment made", result="offered", told="by the platform" if was_notified else "no"
+        )
     else:
         outcome = payments.carry_out(
             proposal,

@@ -147,11 +147,11 @@ def _make_events(
     render: Callable[[str], str],
     still_in: Callable[[], bool],
 ) -> Iterator[str]:
-    sent = ""
+    last_part = ""
     for round_ in range(_ROUNDS):
         if round_:
-            until = time.monotonic() + _EVERY_S
-            while time.monotonic() < until:
+            deadline = time.monotonic() + _EVERY_S
+            while time.monotonic() < deadline:
                 time.sleep(_PING_EVERY_S)
                 yield _PING
             if not still_in():
@@ -160,8 +160,8 @@ def _make_events(
         if time.monotonic() - made_at >= _EVERY_S:
             part = render(ref)
             parts[ref] = time.monotonic(), part
-        if part != sent:
-            sent = part
+        if part != last_part:
+            last_part = part
             yield _format_event(part)
 
 

@@ -262,8 +262,8 @@ def save_settings() -> ResponseReturnValue:
     try:
         with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
             text = read_study_text(folder, STUDY_FILE)
-            typed = request.form.to_dict()
-            changed = run_in_thread(lambda: change_settings(text, typed))
+            form = request.form.to_dict()
+            changed = run_in_thread(lambda: change_settings(text, form))
             save_study_text(folder, STUDY_FILE, changed, request.form.get("seen", ""))
     except (StaleTextError, StudyError) as error:
         stored = read_study_text(folder, STUDY_FILE)

@@ -312,8 +312,8 @@ def _redirect(part: Part, study_name: str) -> Response:
 
 def _keep_typed(fields: Sequence[FormField]) -> list[FormField]:
     """Return the fields with what was typed in them."""
-    typed = request.form
-    return [replace(field, value="\n".join(typed.getlist(field.name))) for field in fields]
+    form = request.form
+    return [replace(field, value="\n".join(form.getlist(field.name))) for field in fields]
 
 
 def _render_entries(part: Part, study_name: str, problem: str = "") -> str:

@@ -170,24 +170,24 @@ def _chart_attrition(session: Session, run: Run) -> Chart | None:
             ).all()
         )
     )
-    agreed = session.scalar(
+    n_agreed = session.scalar(
         select(func.count()).where(
             *_select_unrestricted(run), Participant.consented_at.is_not(None)
         )
     )
-    if not counts_by_stage or not agreed:
+    if not counts_by_stage or not n_agreed:
         return None
     last = max(counts_by_stage)
     at_least = list(accumulate(counts_by_stage[trial] for trial in range(last, 0, -1)))[::-1]
     caption = _make_caption(
         "%(n)s of %(agreed)s who agreed answered trial %(last)s, the last.",
         n=at_least[-1],
-        agreed=agreed,
+        agreed=n_agreed,
         last=last,
     )
     xs = list(range(last + 1))
     return _make_chart(
-        "Who stays", caption, "trials answered", xs, {"participants": [agreed, *at_least]}
+        "Who stays", caption, "trials answered", xs, {"participants": [n_agreed, *at_least]}
     )
 
 

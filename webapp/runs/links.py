@@ -113,12 +113,14 @@ def list_links(
         if most is None
         else Participant.link_id.in_([link.id for link in links])
     )
-    came: dict[int | None, list[str]] = {}
+    participants_by_link: dict[int | None, list[str]] = {}
     for link_id, ref in session.execute(people.order_by(Participant.id)):
-        came.setdefault(link_id, []).append(ref)
+        participants_by_link.setdefault(link_id, []).append(ref)
     return [
         LinkWithArrivals(
-            link, make_link_address(link, run, public_url), tuple(came.get(link.id, ()))
+            link,
+            make_link_address(link, run, public_url),
+            tuple(participants_by_link.get(link.id, ())),
         )
         for link in links
     ]

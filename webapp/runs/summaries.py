@@ -72,8 +72,8 @@ def stream_summary_rows(session: Session, run: Run, study: Study) -> Iterator[Ro
 
 def split_into_batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
     """Yield rows in lists small enough for one short transaction."""
-    left = iter(rows)
-    while some := list(islice(left, _AT_A_TIME)):
+    remaining = iter(rows)
+    while some := list(islice(remaining, _AT_A_TIME)):
         yield some
 
 

@@ -75,7 +75,7 @@ def hash_folder(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSessi
     digest = hashlib.sha256(f"{seed}".encode())
     for name, content in sorted(files.items()):
         digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
-    digest.update(json.dumps([drawn.work for drawn in sessions], sort_keys=True).encode())
+    digest.update(json.dumps([session.work for session in sessions], sort_keys=True).encode())
     return digest.hexdigest()[:16]
 
 

@@ -94,9 +94,9 @@ def launch_static(
         now=now, code_version=code_version, simulated=simulated, project=project,
     )  # fmt: skip
     study_files = {file.name: file.content for file in _load_study_files(session, run)}
-    drawn = list(draw_sessions(session, run, study, sessions))
+    drawn_sessions = list(draw_sessions(session, run, study, sessions))
     text = f"{consent}\0{project}" if project else consent
-    version = hash_folder({**study_files, "": text.encode()}, seed, drawn)
+    version = hash_folder({**study_files, "": text.encode()}, seed, drawn_sessions)
     mark = StaticMark(version, sessions, store.assignment, consent)
     for earlier_run, of_it in list_static_runs(session):
         if of_it == mark and (earlier_run.recruiter, earlier_run.simulated) == (
@@ -105,13 +105,13 @@ def launch_static(
         ):
             known_ref = earlier_run.ref
             session.rollback()
-            return find_named_run(session, known_ref), mark, drawn
+            return find_named_run(session, known_ref), mark, drawn_sessions
     session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
     _add_places(session, run, study, sessions)
     # The server must not assign any of its places.
     close_run(session, run, now)
     session.flush()
-    return run, mark, drawn
+    return run, mark, drawn_sessions
 
 
 def build_static_study(

@@ -74,16 +74,16 @@ def enroll(
         NoRoomError: The run is closed or has no free place.
         GateError: The gate blocks all admissions until a problem is repaired.
     """
-    known = find_known_participant(session, run, platform_id, visit_mark)
-    if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
-        return known
+    earlier = find_known_participant(session, run, platform_id, visit_mark)
+    if earlier is not None and not (decision is Decision.ACCEPT and may_still_agree(earlier)):
+        return earlier
     connection = session.connection()
     refuse_if_blocked(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_closed_error()
-    if known is not None:
-        _admit_after_declining(session, run, study, known, text, now, sender)
-        return known
+    if earlier is not None:
+        _admit_after_declining(session, run, study, earlier, text, now, sender)
+        return earlier
     newcomer = Newcomer(run, now, platform_id, visit_mark if platform_id is None else None, link)
     if decision is Decision.DECLINE:
         new_participant = newcomer.enter(session, State.DECLINED)

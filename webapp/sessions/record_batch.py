@@ -211,16 +211,18 @@ def record_in_one_transaction(
         types: The response type of each run's trials, by run id, as far as known.
         take: Returns the answers; called once the transaction has begun.
     """
-    sent: list[SentAnswer] = []
+    sent_answers: list[SentAnswer] = []
     try:
         with driver_transaction(engine) as connection:
-            sent = take()
-            return record_batch(connection, engine.dialect, sent, session_days, types)
+            sent_answers = take()
+            return record_batch(connection, engine.dialect, sent_answers, session_days, types)
     except (SQLAlchemyError, OSError, engine.dialect.loaded_dbapi.Error) as error:
         # An error in one answer must not affect the others: each is now recorded alone.
-        sent = sent or take()
-        _LOG.warning("%d answers were not stored together: %s", len(sent), type(error).__name__)
-        return [None] * len(sent)
+        sent_answers = sent_answers or take()
+        _LOG.warning(
+            "%d answers were not stored together: %s", len(sent_answers), type(error).__name__
+        )
+        return [None] * len(sent_answers)
 
 
 def record_batch(

@@ -161,8 +161,8 @@ def _count_address(session: Session, run: Run, sender: Sender) -> AddressCounts:
     session.flush()
     connection = session.connection()
     statement = _prepare_count(connection.dialect)
-    [(came, n_places, places)] = statement.find(connection, run=run.id, digest=sender.digest)
-    return AddressCounts(came, n_places, places or 0)
+    [(n_arrived, n_places, places)] = statement.find(connection, run=run.id, digest=sender.digest)
+    return AddressCounts(n_arrived, n_places, places or 0)
 
 
 def _select_place_count(run: int | BindParameter[int]) -> ScalarSelect[int]:
@@ -288,7 +288,7 @@ def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
 def _group_by_address(
     session: Session, run: Run, now: datetime
 ) -> dict[str, list[_ActiveParticipant]]:
-    came = defaultdict[str, list[_ActiveParticipant]](list)
+    arrivals = defaultdict[str, list[_ActiveParticipant]](list)
     for row in session.execute(_select_active(run)).mappings():
         # For a participant who returns after an expired lease, the time starts again.
         back = row["returned_at"] or row["consented_at"]
@@ -296,7 +296,7 @@ def _group_by_address(
         worked = (row["finished_at"] or now) - began
         has_answered = row["answers"] > 0 or row["finished_at"] is not None
         lasted = (row["finished_at"] or row["answered_at"] or began) - began
-        came[row["digest"]].append(
+        arrivals[row["digest"]].append(
             _ActiveParticipant(
                 participant_id=row["id"],
                 list=row["list"],
@@ -307,7 +307,7 @@ def _group_by_address(
                 came_at=max(row["at"], back),
             )
         )
-    return came
+    return arrivals
 
 
 def _select_active(run: Run) -> Select[Any]:

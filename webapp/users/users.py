@@ -201,8 +201,8 @@ def use_password_link(session: Session, token: str, password_hash: str, now: dat
     """
     user, link = find_user_of_password_link(session, token, now)
     # Of two simultaneous uses, only the one that deletes the link goes on.
-    gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
-    if session.execute(gone).first() is None:
+    delete_link = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
+    if session.execute(delete_link).first() is None:
         raise _make_link_error()
     _delete_password_links(session, user)
     set_password(

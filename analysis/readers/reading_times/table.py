@@ -99,12 +99,13 @@ def check_times(
         frame = frame[~impossible].reset_index(drop=True)
     frame, sent_again = _drop_repeated_sessions(frame)
     notes = [*notes, *sent_again]
-    twice = frame[frame.duplicated(_KEYS)]
-    if len(twice):
-        repeated = twice.iloc[0]
+    repeated_rows = frame[frame.duplicated(_KEYS)]
+    if len(repeated_rows):
+        repeated = repeated_rows.iloc[0]
         raise AnalysisError(
-            f"{len(twice):,} times are repeated; the first: participant {repeated['participant']}, "
-            f"text {repeated['text_id']}, position {repeated['position']}",
+            f"{len(repeated_rows):,} times are repeated; the first: participant "
+            f"{repeated['participant']}, text {repeated['text_id']}, position "
+            f"{repeated['position']}",
             where=str(where),
             expected="one time for each participant, text and position",
         )

@@ -188,7 +188,7 @@ def wording_checks(study: Study) -> Iterator[Check]:
 
 def _find_wording_problems(study: Study) -> Iterator[str]:
     for list_ in range(study.design.n_lists):
-        levels, met = study.design.levels(list_), study.of_list(list_)
+        levels, levels_met = study.design.levels(list_), study.of_list(list_)
         pages, title = dict(_ALWAYS), study.study.title
         for entry in study.design.wording:
             if holds(entry.when, levels):
@@ -196,7 +196,7 @@ def _find_wording_problems(study: Study) -> Iterator[str]:
                 title = entry.title or title
         for page, text in pages.items():
             try:
-                is_same_text = met.text(page) == study.read(
+                is_same_text = levels_met.text(page) == study.read(
                     f"texts/{study.study.language}/{text}.md"
                 )
             except FileNotFoundError:
@@ -205,8 +205,8 @@ def _find_wording_problems(study: Study) -> Iterator[str]:
                 yield f"list {list_}: {page} is not {text}.md"
         question_names = [entry.name for entry in study.questionnaire if holds(entry.when, levels)]
         if [
-            entry.name for entry in met.questionnaire
-        ] != question_names or met.study.title != title:
+            entry.name for entry in levels_met.questionnaire
+        ] != question_names or levels_met.study.title != title:
             yield f"list {list_}: other questions or another title"
 
 
@@ -286,8 +286,8 @@ def _find_uneven_frames(design: Design, known_frames: Frames, chosen: Frames) ->
             frame: joint_choices(frame, design.disjoint)
             for frame in [*frames, *known_frames[template]]
         }
-        elsewhere = (choices for frame, choices in joint.items() if frame.template != template)
-        if exchange := better_exchange(frames, candidates, frozenset().union(*elsewhere)):
+        other_choices = (choices for frame, choices in joint.items() if frame.template != template)
+        if exchange := better_exchange(frames, candidates, frozenset().union(*other_choices)):
             differences = slot_differences(frames, known_frames[template])
             uneven = ", ".join(f"{slot} {n}" for slot, n in differences.items() if n > 1)
             yield f'{template}: {uneven}; "{exchange[1].text}" for "{exchange[0].text}" is better'

@@ -391,8 +391,8 @@ def _find_uneven_rotation(sessions: Sequence[Session], design: Design) -> Iterat
         ]
         turning = [name for name in names if name not in design.order.first_blocks]
         blocks = [design.block_of[entry.item.template] for entry in session.shown]
-        came = [name for name in dict.fromkeys(blocks) if name in turning]
-        first.setdefault(session.list_, Counter())[came[0] if came else ""] += 1
+        turns = [name for name in dict.fromkeys(blocks) if name in turning]
+        first.setdefault(session.list_, Counter())[turns[0] if turns else ""] += 1
         names_by_list.setdefault(session.list_, set()).update(turning)
     for list_, counts in first.items():
         numbers = [counts[name] for name in names_by_list[list_]]

@@ -61,8 +61,10 @@ def join_lists(table: RawTable) -> RawTable:
         joined.setdefault(key, []).append(row)
     repeated = len(table.rows) - len(joined)
     # A row that occurs twice in one list is kept, to be reported as a mistake.
-    twice = any(len({row.values[column] for row in rows}) < len(rows) for rows in joined.values())
-    if len(lists) < _FEWEST_LISTS or not repeated or twice:
+    is_repeated = any(
+        len({row.values[column] for row in rows}) < len(rows) for rows in joined.values()
+    )
+    if len(lists) < _FEWEST_LISTS or not repeated or is_repeated:
         return table
     rows = []
     for same in joined.values():

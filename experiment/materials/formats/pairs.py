@@ -175,10 +175,10 @@ def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
 
 def _join_pair(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
     if len(pair) < 2:
-        (alone,) = pair.values()
+        (draft,) = pair.values()
         raise MaterialsError(
-            f"a sentence has no counterpart: {', '.join(map(repr, alone.values.values()))[:200]}",
-            where=alone.place,
+            f"a sentence has no counterpart: {', '.join(map(repr, draft.values.values()))[:200]}",
+            where=draft.place,
             expected="one good and one bad sentence for each item and condition",
         )
     good, bad, sentence = pair[True], pair[False], headers["sentence"]

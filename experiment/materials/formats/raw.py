@@ -117,10 +117,10 @@ def _open_text_file(path: Path, language: str) -> tuple[TextFile, tuple[str, ...
 
 
 def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, ...]:
-    if lost := lost_word(text):
+    if damaged_word := lost_word(text):
         raise MaterialsError(
             f"the file is not Unicode, and read as Excel on Windows writes it ({encoding}) "
-            f'it has the word "{lost}"',
+            f'it has the word "{damaged_word}"',
             where=str(path),
             expected="a text table in UTF-8",
             remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; where --language is not the '
@@ -178,9 +178,9 @@ def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:
     if not any(names):
         raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
     name_counts = Counter(filter(None, names))
-    if twice := sorted(name for name, n in name_counts.items() if n > 1):
+    if repeated_names := sorted(name for name, n in name_counts.items() if n > 1):
         raise MaterialsError(
-            f'the header "{twice[0]}" occurs {name_counts[twice[0]]} times',
+            f'the header "{repeated_names[0]}" occurs {name_counts[repeated_names[0]]} times',
             where=location,
             expected="each column's name once",
         )

@@ -65,8 +65,10 @@ class NonceWords:
         for (lemma, entry), forms in paradigms.by_lemma.items():
             for form in (form for form in forms if (entry, form) in usable):
                 for opposite_form in paradigms.opposite_forms(form, lemma, entry):
-                    alike = describe_first_letter(opposite_form) == describe_first_letter(form)
-                    if alike and (entry.turned, opposite_form) in usable:
+                    same_first_letter = describe_first_letter(
+                        opposite_form
+                    ) == describe_first_letter(form)
+                    if same_first_letter and (entry.turned, opposite_form) in usable:
                         pairs.setdefault((entry, describe_first_letter(form)), []).append(
                             (form, opposite_form, lemma)
                         )
@@ -183,11 +185,11 @@ def original_fillers(
         seed: Determines the sentences and the words.
     """
     rng = generator(seed, "fillers")
-    drawn = list(sentences)
-    rng.shuffle(drawn)
+    shuffled_sentences = list(sentences)
+    rng.shuffle(shuffled_sentences)
     counts = {FILLER: 0, CONTROL: 0}
     fillers: list[Original] = []
-    for sentence in drawn:
+    for sentence in shuffled_sentences:
         if len(fillers) == number:
             break
         if choices := list(_list_cut_positions(sentence, paradigms, vocabulary, conventions)):

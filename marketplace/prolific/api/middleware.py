@@ -103,10 +103,10 @@ def read_json_object() -> dict[str, Any]:
     Raises:
         RefusedError: The body is not a JSON object.
     """
-    sent = request.get_json(silent=True)
-    if not isinstance(sent, dict):
+    body = request.get_json(silent=True)
+    if not isinstance(body, dict):
         raise RefusedError("The body must be a JSON object.")
-    return sent
+    return body
 
 
 def wallet_busy_error() -> RefusedError:

@@ -102,8 +102,8 @@ class _Handlers:
         if run.finished or not run.data:
             return Response("Impossible to put result data to component result", 403)
         with self._held.lock:
-            sent = request.get_data(as_text=True)
-            results = sent if request.method == "PUT" else run.data[-1] + sent
+            body = request.get_data(as_text=True)
+            results = body if request.method == "PUT" else run.data[-1] + body
             if len(results.encode()) > study.largest_bytes:
                 return Response("Result data size exceeds allowed", 413)
             run.data[-1] = results

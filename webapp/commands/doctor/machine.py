@@ -170,8 +170,8 @@ def files(at: Installation) -> Iterator[Finding]:
         message = f"users other than their owner may use {names}{further} in {at.folder}"
         yield Finding("files", Level.WARNING, message, f"chmod -R go-rwx {at.folder}")
     data = at.engine.url.database if at.engine and at.engine.dialect.name == "sqlite" else None
-    elsewhere = data is not None and not Path(data).is_relative_to(at.folder)
-    if data and elsewhere and _is_wide(Path(data)):
+    is_elsewhere = data is not None and not Path(data).is_relative_to(at.folder)
+    if data and is_elsewhere and _is_wide(Path(data)):
         wide.append(Path(data))
         message = f"users other than its owner may use {data}"
         yield Finding("files", Level.WARNING, message, f"chmod go-rwx {data}*")

@@ -192,11 +192,11 @@ def _to_truth_values(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Seri
 
 def _refuse_several_times(rows: pd.DataFrame, path: Path) -> None:
     key = [*TRIAL, "position", *(["trial"] if "trial" in rows else [])]
-    again = rows.duplicated(key)
-    if again.any():
-        first = rows[again].iloc[0]
+    is_repeated = rows.duplicated(key)
+    if is_repeated.any():
+        first = rows[is_repeated].iloc[0]
         raise AnalysisError(
-            f"{int(again.sum()):,} times are repeated; the first: participant "
+            f"{int(is_repeated.sum()):,} times are repeated; the first: participant "
             f'"{first["participant"]}", item "{first["item"]}", condition '
             f'"{first["condition"]}", position {first["position"]}',
             where=str(path),

@@ -193,9 +193,9 @@ def join_texts(
             where=str(path),
             expected='text_id = "HEADER" below [columns], or columns that join to it',
         )
-    if (again := texts["text_id"].duplicated()).any():
+    if (is_repeated := texts["text_id"].duplicated()).any():
         raise AnalysisError(
-            f'the text "{texts["text_id"][again].iloc[0]}" is in two rows',
+            f'the text "{texts["text_id"][is_repeated].iloc[0]}" is in two rows',
             where=str(path),
             expected="one row for each text_id",
         )

@@ -74,11 +74,11 @@ def read_mapped_times(
     )
     rows = give_roles(source.table, meaning, path)
     if texts is not None:
-        rows, more = join_texts(rows, texts, meaning)
-        notes += more
-    rows, more = check_rows(rows, meaning, path)
+        rows, further_notes = join_texts(rows, texts, meaning)
+        notes += further_notes
+    rows, further_notes = check_rows(rows, meaning, path)
     rows = sort_by_design(rows, meaning)
-    notes += more
+    notes += further_notes
     items = list(_make_items(rows, meaning, path))
     refuse_foreign_sentences(rows, path)
     response = _make_response(rows, meaning)
