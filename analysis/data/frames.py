@@ -54,7 +54,7 @@ def read_exported_table(
         f'the table "{schema.name}" is missing',
         where=str(folder),
         expected=f"{parquet.name} or {text.name} there",
-        remedy=f"The folder holds: {', '.join(present) or 'nothing'}",
+        remedy=f"The folder contains: {', '.join(present) or 'nothing'}",
     )
 
 

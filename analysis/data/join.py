@@ -263,7 +263,7 @@ def decisions(scores: Scores) -> pd.DataFrame:
     )
     if len(alternative) and np.isnan(alternative).all():
         raise AnalysisError(
-            "every item has only one version, so a model has none to prefer",
+            "every item has one version alone, so a model has none to prefer",
             where=str(scores.path),
             expected="items with a good version and another",
             remedy="`parallax compare` relates such scores to ratings, and to yes and no",

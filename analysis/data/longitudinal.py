@@ -279,7 +279,7 @@ def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None
                 f"the participant of the code {late.iloc[0]} has no list in their first part, "
                 "but one in this",
                 where=str(part.run.folder),
-                expected="a table of codes that holds only people who were given a list",
+                expected="only people who were given a list, in the table of codes",
                 remedy="Write the table again: parallax recruitment parts RUN1 RUN2",
             )
 

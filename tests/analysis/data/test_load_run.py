@@ -55,7 +55,7 @@ def test_a_missing_table_is_named_with_the_folder_and_what_it_holds(export):
         load_run(export)
     assert str(export) in str(caught.value)
     assert '"verdicts" is missing. Expected verdicts.parquet or' in str(caught.value)
-    assert "The folder holds: " in str(caught.value)
+    assert "The folder contains: " in str(caught.value)
     assert "responses.parquet" in str(caught.value)
 
 

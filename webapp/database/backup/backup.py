@@ -129,7 +129,7 @@ def _find_method(engine: Engine, file: Path) -> BackupMethod:
             beginning = backup_file.read(16)
     except OSError as error:
         raise BackupError(
-            f"the backup cannot be read ({error.strerror})", where=str(file)
+            f"the backup file cannot be read ({error.strerror})", where=str(file)
         ) from error
     matching = [name for name, method in _METHODS.items() if beginning.startswith(method.MAGIC)]
     if matching != [engine.dialect.name]:

@@ -172,7 +172,9 @@ def test_another_file_is_no_backup(run, engine, file, content):
     file.write_bytes(content)
     with pytest.raises(BackupError, match=r"no backup|a backup of|pg_restore failed"):
         examine(engine, file, replace=True).restore()
-    with pytest.raises(BackupError, match=r"the backup cannot be read|it cannot be read"):
+    with pytest.raises(
+        BackupError, match=r"the backup cannot be read|the backup file cannot be read"
+    ):
         examine(engine, file.with_name("nothing"), replace=True).restore()
 
 
