@@ -76,7 +76,7 @@ def test_a_second_call_reuses_everything_and_keep_leaves_the_server_on_with_a_li
     [
         (["demo", "marvin_linzen_2019"], 'Did you mean "marvin_linzen_2018"?'),
         (["lists", "build", "no/such/folder", "--seed", "1", "--out", "x"], "there is no study"),
-        (["export", "nowhere"], "no study has been launched here yet"),
+        (["export", "nowhere"], "there is no installation here, and nothing was made"),
         (["lm", "score", "nowhere", "minimal", "--out", "s.parquet"], "nowhere"),
         (["compare", "--run", "nowhere", "--scores", "s.parquet", "--out", "x"], "nowhere"),
         (["materials", "check", "nowhere.csv"], "nowhere.csv"),

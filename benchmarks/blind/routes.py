@@ -40,8 +40,10 @@ ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "money.show_payments": {"who": ("{who}",), "act": ("approve",)},
     "links.show_links": {"qr": ("",)},
 }  # fmt: skip
-# What stands there and names a study, a way back or a secret.
-ABOUT_NO_RUN = frozenset({"study", "text", "saved", "next", "code", "token", "project"})
+# What stands there and names a study or a part of it, a way back or a secret.
+ABOUT_NO_RUN = frozenset(
+    {"study", "text", "saved", "next", "code", "token", "project", "number", "kind"}
+)
 # Commands without a run, which are read too.
 READ_COMMANDS = (
     ("runs",), ("settings",), ("keys", "list"), ("users", "list"), ("users", "tokens", "reader"),

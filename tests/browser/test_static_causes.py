@@ -58,3 +58,17 @@ def test_a_host_that_forbids_a_part_lets_the_study_begin_and_names_it(
             page.evaluate(
                 "new FontFace('a', 'url(data:font/woff2;base64,AA==)').load().catch(() => 0)"
             )
+
+
+def test_a_host_that_forbids_the_sessions_is_named_in_place_of_the_connection(
+    folder: Path, new_context, tmp_path: Path
+) -> None:
+    page = new_context().new_page()
+    with stores(tmp_path) as kept:
+        serve_under(page, "connect-src 'none'")
+        page.goto(kept.host("no_sessions", folder))
+        expect_page(page, "consent")
+        page.get_by_role("button", name="I agree").click()
+        expect(page.locator("#no-beginning")).to_contain_text("Content-Security-Policy")
+        expect(page.locator("#no-beginning")).to_be_visible()
+        expect(page.locator("#trouble")).to_have_count(0)

@@ -92,9 +92,9 @@ def said(site: Path) -> Iterator[TextIO]:
 def commands(site: Path) -> list[list[str]]:
     return [
         ["study", "check", "minimal"],
-        ["runs"],
         ["settings"],
         ["study", "static", "minimal", "--simulated", "--seed", "1", "--out", str(site)],
+        ["runs"],
         ["import", "sessions", str(site)],
         ["serve", "--background", "--port", "0"],
     ]

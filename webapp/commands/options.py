@@ -74,6 +74,8 @@ def _refuse_missing_installation(folder: Path) -> None:
     Raises:
         WebappError: It does not.
     """
+    if any(parent.is_file() for parent in folder.parents):
+        return  # opening the folder says that it cannot be used
     url = make_url(load_settings(folder).database_url)
     if url.get_backend_name() != "sqlite" or not url.database:
         return

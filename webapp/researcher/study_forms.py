@@ -168,7 +168,7 @@ def _simulate(study_name: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict
     )
     with count_long_job(), tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rules.toml"
-        file.write_text(written, encoding="utf-8")
+        file.write_text(written, encoding="utf-8", newline="\n")
         command = ["study", "try-rules", "--json", "--rules", str(file), "--"]
         done = run_parallax(get_instance_folder(), *command, list_launchable_studies()[study_name])
     counts: dict[str, Any] = json.loads(done.text) if done.worked else {}

@@ -93,6 +93,7 @@ def _ask_for_the_rest(app: Flask, client, run, role: Role | None, reached: set[s
         if rule.endpoint in reached and not (role and rule.rule.startswith(RESEARCHER_PATH)):
             continue
         path = rule.rule.replace("<ref>", run.ref).replace("<path:filename>", "researcher.css")
+        path = re.sub(r"<any\((\w+)[^>]*>", r"\1", path)
         path = re.sub("<[^>]*>", "nothing", path)
         method = "POST" if "POST" in (rule.methods or ()) else "GET"
         client.open(

@@ -18,9 +18,25 @@ export function startStudy(programs) {
   }
   document.addEventListener("securitypolicyviolation", logPolicyViolation);
   document.addEventListener("securitypolicyviolation", noteForbiddenOrigin);
+  const notice = document.getElementById("no-beginning");
+  document.addEventListener("securitypolicyviolation", (event) => showForbiddenHost(event, notice));
   installLocalServer(study, programs);
   start();
   void goTo(server.currentUrl);
+}
+
+/**
+ * Says that waiting does not help if the policy forbids the files of the page's own host, such as the sessions.
+ * @param {SecurityPolicyViolationEvent} event
+ * @param {HTMLElement | null} notice
+ */
+function showForbiddenHost({ effectiveDirective, blockedURI }, notice) {
+  const isOwn = URL.canParse(blockedURI) && new URL(blockedURI).origin === location.origin;
+  if (effectiveDirective !== "connect-src" || !isOwn || !notice) return;
+  // That the page keeps trying would contradict the notice.
+  document.getElementById("trouble")?.remove();
+  notice.classList.remove("late");
+  document.querySelector("main")?.prepend(notice);
 }
 
 /**
