@@ -55,7 +55,7 @@ class Distance:
         """The requirement in words."""
         if self.least == 2:
             return f"neighbours differ in {self.column}"
-        return f"trials that share {self.column} are {self.least} or more apart"
+        return f"trials that share {self.column} stand {self.least} or more apart"
 
     def violations(self, order: Sequence[int], position: int) -> int:
         """Return how many nearby trials share the label."""
