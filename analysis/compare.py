@@ -153,9 +153,7 @@ def compare(
     type=_PATH,
     help="Scores of a unigram model, for slor and similar metrics; in parts like --scores.",
 )
-@click.option(
-    "--corpus", "corpus_path", type=_PATH, help="The models' training text, for words' frequencies."
-)
+@click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
 @click.option(
     "--curves-of",
@@ -200,7 +198,7 @@ def command(
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
-    corpus_path: Path | None,
+    corpus: Path | None,
     about: Path | None,
     no_figures: bool,
     **values: Any,  # noqa: ANN401 (click types them by the options above)
@@ -211,7 +209,7 @@ def command(
     """
     # The other options have the same names as the fields that they set.
     options = ComparisonOptions(
-        corpus=_count_corpus(corpus_path) if corpus_path else None,
+        corpus=_count_corpus(corpus) if corpus else None,
         about=read_about(about) if about else None,
         **values,
     )

@@ -84,4 +84,4 @@ def test_a_wrong_key_says_what_it_takes_in_double_quotes_and_what_it_means(tmp_p
     with pytest.raises(StudyError) as error:
         load_study(str(folder))
     assert 'one of: "text", "long_text", "choice"' in str(error.value)
-    assert "It says: the field" in str(error.value)
+    assert "It says: the kind of field" in str(error.value)

@@ -93,7 +93,7 @@ FORMAT = Format(
     name="a table of Gulordava et al. (2018)",
     documentation="| table of Gulordava et al. (2018) | `pattern`, `constr_id`, `sent_id`, `form`, "
     "`class`, `type`, `prefix` | the two rows of a sentence, `correct` and `wrong`, are a pair "
-    "behind the sentence's beginning |",
+    "after the sentence's beginning |",
     recognises=is_gulordava,
     read=_read,
 )
