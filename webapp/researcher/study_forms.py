@@ -178,7 +178,7 @@ def _simulate(study_name: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict
 def _read_text(study_name: str) -> str:
     """Return the text of a study's study.toml."""
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    return read_study_text(folder, STUDY_FILE).replace("\r\n", "\n")
+    return read_study_text(folder, STUDY_FILE)
 
 
 def _read_number(part: Part, text: str, typed: str) -> int | None:
@@ -333,7 +333,7 @@ def _render_entries(part: Part, study_name: str, problem: str = "") -> str:
         part=part,
         entries=entries,
         kinds=kinds,
-        seen=_hash_stored(study_name),
+        seen=hash_text(text),
         problem=problem,
         saved="saved" in request.args,
         project=get_project_name(),
@@ -360,14 +360,9 @@ def _render_entry(
         fields=fields,
         types=FieldKind,
         problems=problems or {},
-        seen=_hash_stored(study_name),
+        seen=hash_text(text),
         project=get_project_name(),
     )
-
-
-def _hash_stored(study_name: str) -> str:
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    return hash_text(read_study_text(folder, STUDY_FILE))
 
 
 def _describe_model(part: Part, kind: str) -> str:

@@ -186,6 +186,23 @@ def test_what_was_saved_meanwhile_is_not_lost_and_what_was_typed_stays_in_the_fi
     assert 'version = "2"' in editing.text and "age" not in editing.text.split()
 
 
+def test_a_page_names_the_text_that_its_fields_show_though_another_was_saved_since(
+    editing, monkeypatch
+):
+    shown = editing.text
+    texts = iter([shown])
+    monkeypatch.setattr(study_forms, "read_study_text", lambda *_: next(texts, f"{shown}# later"))
+    page = editing.page("questions/edit").text
+    assert hash_text(shown) in page and hash_text(f"{shown}# later") not in page
+
+
+def test_a_text_with_the_line_ends_of_windows_is_changed_too(editing):
+    written = editing.text.replace("\n", "\r\n")
+    editing.file.write_bytes(written.encode())
+    assert editing.post("questions/save", **QUESTION).status_code == 303
+    assert [entry["name"] for entry in editing.entries("questionnaire")][-1] == "age"
+
+
 def test_a_text_that_cannot_be_changed_line_by_line_is_left_to_the_editor(editing):
     lines = editing.text.partition("# Whoever errs")
     rest = lines[2].partition("[[questionnaire]]")
