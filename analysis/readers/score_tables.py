@@ -12,6 +12,7 @@ from analysis.errors import AnalysisError
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.delimited import MISSING_NUMBERS
+from experiment.materials.formats.options import find_further_options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
 from experiment.records import Variant
@@ -231,7 +232,9 @@ def _parse_variant(word: str) -> str:
     lower = word.lower()
     if lower in GOOD_WORDS:
         return Variant.GOOD
-    return Variant.BAD if lower in BAD_WORDS else lower if lower in set(Variant) else ""
+    if lower in BAD_WORDS:
+        return Variant.BAD
+    return lower if lower in set(Variant) else next(iter(find_further_options([word])), "")
 
 
 def _join_token_rows(

@@ -177,7 +177,11 @@ def write_score_file(
             raw_texts = materials.raw_texts()
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
                 scores = _BlockScores(
-                    collect_sentences(items, noting_rendering), block, scoring, cache
+                    collect_sentences(items, noting_rendering, materials.further),
+                    block,
+                    scoring,
+                    cache,
+                    materials.further,
                 )
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
@@ -210,9 +214,15 @@ class _BlockScores:
     """The scores of one block of items, cached shard by shard."""
 
     def __init__(
-        self, sentences_: Sentences, number: int, scoring: Scoring, cache: ShardCache
+        self,
+        sentences_: Sentences,
+        number: int,
+        scoring: Scoring,
+        cache: ShardCache,
+        further: Sequence[str],
     ) -> None:
         self._wanted, self._number, self._scoring, self._cache = sentences_, number, scoring, cache
+        self._further = further
         self._versions = np.bincount(sentences_.of_row)
         self._scored: list[Chunk] = []
 
@@ -250,7 +260,9 @@ class _BlockScores:
             )
 
         bounds = make_error_bounds(self._wanted, self._scored)
-        return check_scores(items, table, bounds, rendering, recompute, rng, raw_texts)
+        return check_scores(
+            items, table, bounds, rendering, recompute, rng, raw_texts, self._further
+        )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
         indices = choose_sample(len(self._wanted.distinct))
@@ -332,7 +344,9 @@ def write_stream_file(
 def _stream_tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
     items, state = materials.items(), None
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
-        sentences_ = collect_sentences(block, render(materials.rendering), repeated=True)
+        sentences_ = collect_sentences(
+            block, render(materials.rendering), materials.further, repeated=True
+        )
         scored, state = reader.score_stream(_group_versions(sentences_), state)
         indices = range(len(sentences_.distinct))
         answers = make_token_table(

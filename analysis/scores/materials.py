@@ -1,7 +1,7 @@
 """Scoring every version of every item with a language model."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,13 +43,18 @@ class Sentences:
 
 
 def collect_sentences(
-    items: Iterable[Item], render: Callable[[str], str], *, repeated: bool = False
+    items: Iterable[Item],
+    render: Callable[[str], str],
+    further: Sequence[str] = (),
+    *,
+    repeated: bool = False,
 ) -> Sentences:
     """Collect the versions of the items, each as a whole rendered sentence.
 
     Args:
         items: The items; iterated once.
         render: Converts plain words to model input.
+        further: The items' own columns that hold further options.
         repeated: Whether to keep repeated sentences, so that each row has its own.
     """
     place: dict[str | int, int] = {}
@@ -59,7 +64,8 @@ def collect_sentences(
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
-        versions = dict(_list_versions(item))
+        # A rated sentence may have no second version; then only one version is scored.
+        versions = {Variant.GOOD.value: item.good} | item.versions(further)
         contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
         against += [good + contrast_index, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
@@ -71,15 +77,6 @@ def collect_sentences(
                 columns[name].append(value)
     rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, against))
     return Sentences(pa.table(columns), texts, rows, compared_rows)
-
-
-def _list_versions(item: Item) -> Iterator[tuple[Variant, str]]:
-    yield Variant.GOOD, item.good
-    # A rated sentence may have no second version; then only one version is scored.
-    if item.bad:
-        yield Variant.BAD, item.bad
-    if item.distractor:
-        yield Variant.DISTRACTOR, item.distractor
 
 
 def make_token_table(
@@ -217,9 +214,14 @@ def _flatten_column(answers: pa.Table, name: str) -> pa.Array:
     return answers[name].combine_chunks().flatten()
 
 
-def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], str]) -> pa.Table:
+def score_items(
+    scorer: Scorer,
+    items: Iterable[Item],
+    render: Callable[[str], str],
+    further: Sequence[str] = (),
+) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
-    sentences_ = collect_sentences(items, render)
+    sentences_ = collect_sentences(items, render, further)
     return make_score_table(
         sentences_,
         (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),
