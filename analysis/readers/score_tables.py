@@ -229,12 +229,10 @@ def _text_of_version(row: RawRow, values: Mapping[str, str], variant: str) -> st
 
 
 def _parse_variant(word: str) -> str:
-    lower = word.lower()
-    if lower in GOOD_WORDS:
-        return Variant.GOOD
-    if lower in BAD_WORDS:
-        return Variant.BAD
-    return lower if lower in set(Variant) else next(iter(find_further_options([word])), "")
+    lower, own = word.lower(), next(iter(find_further_options([word])), "")
+    if lower in GOOD_WORDS | BAD_WORDS:
+        return Variant.GOOD if lower in GOOD_WORDS else Variant.BAD
+    return lower if lower in set(Variant) else own
 
 
 def _join_token_rows(
