@@ -60,7 +60,7 @@ from webapp.runs.humanness import stream_humanness_rows
 from webapp.runs.integrity import stream_integrity_rows
 from webapp.runs.runs import find_static_mark, load_launched_study
 from webapp.runs.stored_answers import get_arrangement, get_given_answer, stream_trace_rows
-from webapp.sessions.measurements import read_steps
+from webapp.sessions.measurements import read_details, read_steps
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -88,7 +88,9 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         return
     complete = _choose_row_completion(session, run, table)
     query = _make_query(run, table.name).add_columns(
-        *_list_task_columns(table), *_make_judge_column(run, table)
+        *_list_task_columns(table),
+        *_make_judge_column(run, table),
+        *_make_details_column(session, run, table),
     )
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
         for row in result.mappings():
@@ -100,6 +102,16 @@ def _make_judge_column(run: Run, table: TableSchema) -> list[ColumnElement[Any]]
     if JUDGE not in table.columns:
         return []
     return [literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name)]
+
+
+def _make_details_column(
+    session: Session, run: Run, table: TableSchema
+) -> list[ColumnElement[Any]]:
+    """Return the column with the answers' details, of which their type derives its own columns."""
+    if table.name != RESPONSES.name:
+        return []
+    has_details = response_of(load_launched_study(session, run)).has_details
+    return [Response.steps.label("details")] if has_details else []
 
 
 def _list_task_columns(table: TableSchema) -> list[ColumnElement[Any]]:
@@ -138,11 +150,18 @@ def _choose_row_completion(
 def _make_response_completion(
     response: ResponseType,
 ) -> Callable[[dict[str, object]], dict[str, object]]:
-    if response.step_table:
-        return lambda row: response.derive_all_columns(
-            row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
-        )
-    return response.derive_all_columns
+    def add_measures(row: dict[str, object]) -> dict[str, object]:
+        if response.step_table:
+            row["steps"] = read_steps(cast("str | None", row["n_steps"]))
+        if response.has_details:
+            row["details"] = read_details(cast("str | None", row["details"]))
+        return response.derive_all_columns(row)
+
+    return (
+        add_measures
+        if response.step_table or response.has_details
+        else (response.derive_all_columns)
+    )
 
 
 def _keep_row(row: dict[str, object]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.trace import read_trace
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Response, Run, Trial
-from webapp.sessions.measurements import read_steps
+from webapp.sessions.measurements import read_details, read_steps
 
 
 def get_arrangement(trial: Trial) -> Arrangement:
@@ -26,6 +26,7 @@ def get_given_answer(stored: Response) -> GivenAnswer:
         Side(stored.chosen_side) if stored.chosen_side else None,
         stored.rating,
         read_steps(stored.steps),
+        read_details(stored.steps),
     )
 
 
