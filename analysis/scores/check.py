@@ -129,13 +129,8 @@ def check_scores(
         return None
     _refuse_mismatched_rows(items, table, further)
     _refuse_mismatched_sums(table)
-    n_tokens = np.asarray(table["n_tokens"].to_numpy())
     pairs = _find_close_pairs(table)
-    drawn = rng.choice(
-        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
-    )
-    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
-    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
+    rows = _choose_rows(table, pairs, rng)
     texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts, further)
     distinct_texts = list(dict.fromkeys(texts.values()))
     recomputed = recompute(distinct_texts)
@@ -154,6 +149,17 @@ def check_scores(
     return Check(
         worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent, n_in_file
     )
+
+
+def _choose_rows(table: pa.Table, pairs: Ints, rng: np.random.Generator) -> list[int]:
+    """Return the rows to check: a random sample, the longest, and those of close decisions."""
+    n_tokens = np.asarray(table["n_tokens"].to_numpy())
+    drawn = rng.choice(
+        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
+    )
+    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
+    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
+    return rows
 
 
 def _sample_size(n: int) -> int:

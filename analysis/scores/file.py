@@ -178,11 +178,8 @@ def write_score_file(
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
                 scores = _BlockScores(
                     collect_sentences(items, noting_rendering, materials.further),
-                    block,
-                    scoring,
-                    cache,
-                    materials.further,
-                )
+                    block, scoring, cache,
+                )  # fmt: skip
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
@@ -214,15 +211,9 @@ class _BlockScores:
     """The scores of one block of items, cached shard by shard."""
 
     def __init__(
-        self,
-        sentences_: Sentences,
-        number: int,
-        scoring: Scoring,
-        cache: ShardCache,
-        further: Sequence[str],
+        self, sentences_: Sentences, number: int, scoring: Scoring, cache: ShardCache
     ) -> None:
         self._wanted, self._number, self._scoring, self._cache = sentences_, number, scoring, cache
-        self._further = further
         self._versions = np.bincount(sentences_.of_row)
         self._scored: list[Chunk] = []
 
@@ -261,7 +252,7 @@ class _BlockScores:
 
         bounds = make_error_bounds(self._wanted, self._scored)
         return check_scores(
-            items, table, bounds, rendering, recompute, rng, raw_texts, self._further
+            items, table, bounds, rendering, recompute, rng, raw_texts, self._wanted.further
         )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:

@@ -34,12 +34,14 @@ class Sentences:
         of_row: int64, shape ``(rows,)``: each row's index in ``distinct``.
         against: int64, shape ``(rows,)``: the row that each row is compared with: the contrast for
             good (good itself if there is no contrast), and good for every other version.
+        further: The items' own columns that hold further options.
     """
 
     rows: pa.Table
     distinct: list[str]
     of_row: Ints
     against: Ints
+    further: Sequence[str] = ()
 
 
 def collect_sentences(
@@ -76,7 +78,7 @@ def collect_sentences(
             for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
                 columns[name].append(value)
     rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, against))
-    return Sentences(pa.table(columns), texts, rows, compared_rows)
+    return Sentences(pa.table(columns), texts, rows, compared_rows, further)
 
 
 def make_token_table(
