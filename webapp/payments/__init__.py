@@ -9,4 +9,5 @@ Where to read: ``accounts`` computes what each participant is owed. ``rewards``,
 ``run_payments`` proposes these entries and pays them when a user confirms the proposal. The layer
 below is ``ledger`` (the rows), ``pay`` (the calls, in ``non_idempotent_bonuses`` if a platform
 would pay a repeated call again) and ``platform_payments`` (the platform's list of payments).
-``reconciliation`` compares both; ``spending`` adds up."""
+``reconciliation`` compares both; ``spending`` adds up.
+"""
