@@ -55,13 +55,13 @@ def collect_sentences(
     place: dict[str | int, int] = {}
     texts: list[str] = []
     of_row: list[int] = []
-    against: list[int] = []
+    contrast_rows: list[int] = []
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
         versions = dict(_list_versions(item))
         contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
-        against += [good + contrast_index, *[good] * (len(versions) - 1)]
+        contrast_rows += [good + contrast_index, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
@@ -69,7 +69,7 @@ def collect_sentences(
             row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
             for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
                 columns[name].append(value)
-    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, against))
+    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, contrast_rows))
     return Sentences(pa.table(columns), texts, rows, compared_rows)
 
 
