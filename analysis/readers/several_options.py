@@ -154,7 +154,7 @@ def _resolve_choice(
     version = version if place is None else order[place]
     if version is None or version not in (*order, NONE) or Variant.GOOD.value not in order:
         raise AnalysisError(
-            f'"{chosen[:60]}" is not one of the options of the item {item.item_id}',
+            f'"{chosen[:60]}" is none of the several options of {item.item_id}',
             where=f'{path}, the column "chosen"',
             expected="the text of one of them, or its name: "
             + ", ".join(f'{name} "{item.version(name)}"' for name in names),
