@@ -24,6 +24,7 @@ from experiment.studies.privacy import Consent, Oversight, ParticipationTerms, P
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Attention, Comprehension, FinalQuestion, ScreeningQuestion
 from experiment.studies.recruitment import Recruitment
+from experiment.studies.stopping import Stopping
 from experiment.studies.toml_values import (
     Amount,
     TextOrTexts,
@@ -248,6 +249,9 @@ class Study(_Table):
     )
     comparisons: list[Comparison] = Field(
         default=[], description="the questions of the study, declared before the data"
+    )
+    stopping: Stopping | None = Field(
+        default=None, description="when the study stops by itself, before all places are taken"
     )
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
