@@ -247,12 +247,8 @@ class Study(_Table):
     humanness: Humanness | None = Field(
         default=None, description="which trials people and programs are known to answer differently"
     )
-    comparisons: list[Comparison] = Field(
-        default=[], description="the questions of the study, declared before the data"
-    )
-    stopping: Stopping | None = Field(
-        default=None, description="when the study stops by itself, before all places are taken"
-    )
+    comparisons: list[Comparison] = Field(default=[], description="what the study asks of its data")
+    stopping: Stopping | None = Field(default=None, description="when the study stops by itself")
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())

@@ -124,7 +124,6 @@ def test_a_rule_that_the_study_does_not_allow_is_refused(written, example, rule,
     ],
 )
 def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, message):
-    declared = 'compare = "subject: sg - pl"'
     folder = written(
         "latin_square",
         ANY + 'comparisons = ["subject"]',
@@ -134,6 +133,12 @@ def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, m
         ),
     )
     assert any(message in str(error) for error in check_folder(str(folder), 1).errors)
+
+
+def test_a_study_of_explorations_alone_has_no_rule(written):
+    folder = written("latin_square", ANY, ('role = "primary"', 'role = "exploratory"'))
+    [error] = check_folder(str(folder), 1).errors
+    assert "the rule waits for no comparison: none is primary" in str(error)
 
 
 def test_the_rule_is_part_of_the_plan_and_only_where_there_is_one(written):
