@@ -127,8 +127,8 @@ def _describe_lists(design: Design) -> str:
 
 
 def _describe_range(numbers: Sequence[int]) -> str:
-    least, most = min(numbers), max(numbers)
-    return f"{least}" if least == most else f"{least} to {most}"
+    smallest, largest = min(numbers), max(numbers)
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
 def _describe_source(source: Source, design: Design, built: BuiltLists) -> str:

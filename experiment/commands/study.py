@@ -214,8 +214,8 @@ def check(name_or_folder: str, seed: int, shown: bool) -> None:
         click.echo(f"{name_or_folder}: no mistakes found; the study can be launched.")
     if report.study and report.built:
         click.echo(f"Counted: {count_trials(report.study, report.built)}.")
-    if report.study and (read := headers_in_words(report.study)):
-        click.echo(read)
+    if report.study and (headers := headers_in_words(report.study)):
+        click.echo(headers)
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(
             f"Before you invite people, fill in {', '.join(unnamed)} under [study]: "
