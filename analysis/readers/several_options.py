@@ -169,7 +169,7 @@ def _find_version(text: str, names: Sequence[str], texts: Options, item: Item, p
     version = text if text in names else texts.version(text)
     if version is None:
         raise AnalysisError(
-            f'"{text[:60]}" was on the screen, but is not one of the options of the item '
+            f'"{text[:60]}" was on the screen, but is none of the versions of the item '
             f"{item.item_id}",
             where=str(path),
             expected=" or ".join(f'"{item.version(name)}"' for name in names),

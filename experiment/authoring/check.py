@@ -195,6 +195,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.comparisons,
     session_checks.widths,
     material_checks.lists,
+    material_checks.stopping,
     material_checks.templates,
     lint,
     material_checks.showing,

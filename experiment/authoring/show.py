@@ -54,6 +54,8 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield f"Neighbours    {_describe_neighbours(design)}"
     yield f"Response      {study.response}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
+    if study.stopping is not None:
+        yield f"Stopping      {study.stopping.words}"
     yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
     yield f"Duration      about {_describe_duration(study)} at the median"
     if terms is None:
