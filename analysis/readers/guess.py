@@ -74,7 +74,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         source: The table.
         items: The items; without them, only columns with common names are found.
     """
-    options = {item.item_id: Options(item) for item in items}
+    options: ItemOptions = {item.item_id: Options(item) for item in items}
     table = empty_missing_marks(source).table
     by_item = find_item_named_columns(table, options)
     if by_item:
@@ -84,13 +84,10 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     item = find_item_column(rows, options)
     by_texts: list[str] = []
     if item is None and not patterns:
-        by_texts = find_text_columns(rows, items)
-        rows = rows.assign(item=items_by_texts(rows[by_texts], items)) if by_texts else rows
-        item = "item" if by_texts else None
-    if item is None and not patterns and (named := first_column_for_role(rows, "item")):
-        by_number = {number: options[name] for number, name in item_numbers(items).items()}
-        if share_of_cells(rows[named], by_number) > LIKELY:
-            item, options = named, by_number
+        if by_texts := find_text_columns(rows, items):
+            rows, item = rows.assign(item=items_by_texts(rows[by_texts], items)), "item"
+        else:
+            item, options = _find_item_by_number(rows, items, options)
     if item is None:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _guess_choice_rows(rows, item, options)
@@ -129,6 +126,17 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop=_drop_nonparticipants(table),
     )
     return _map_participant(table, mapping, "" if patterns else item, rows)
+
+
+def _find_item_by_number(
+    rows: pd.DataFrame, items: Sequence[Item], options: ItemOptions
+) -> tuple[str | None, ItemOptions]:
+    """Return the column with the items' numbers in their own table, and the options by number."""
+    by_number = {number: options[name] for number, name in item_numbers(items).items()}
+    named = first_column_for_role(rows, "item")
+    if named and share_of_cells(rows[named], by_number) > LIKELY:
+        return named, by_number
+    return None, options
 
 
 def _guess_place(
