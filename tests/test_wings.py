@@ -75,6 +75,7 @@ WINGS = {
         ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
     "power": Wing(("analysis.power",), ("power", "minimal")),
+    "stopping": Wing(("experiment.stopping", "analysis.findings.stopping")),
     "archives": Wing(
         ("analysis.archive",),
         ("archive", "write", "export"),

@@ -24,7 +24,12 @@ from experiment.responses.registry import known_response
 SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
 # Findings of optional parts of the installation; they come last.
 _OPTIONAL = Registry(
-    "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
+    "finding",
+    {
+        "stopping": "analysis.findings.stopping:STOPPING",
+        "human_baseline": "analysis.baseline.finding:HUMAN_BASELINE",
+    },
+    called=False,
 )
 ANALYSES = Registry(
     "analysis of a type of response",

@@ -151,9 +151,9 @@ def close(run: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = describe_debts(find_debts(session, find_named_run(session, run)))
-    if owed:
-        click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
+        debts_text = describe_debts(find_debts(session, find_named_run(session, run)))
+    if debts_text:
+        click.echo(f"{debts_text}. To pay them: parallax approve {run}; parallax bonus {run}")
         if not yes:
             click.confirm("Close it all the same?", abort=True)
     run_in_transaction(
