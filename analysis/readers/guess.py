@@ -106,13 +106,10 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
             return _map_single_answers(table, answers, item, by_texts, rows)
         if by_texts == [choice.columns.get("chosen")]:
             # No column has two roles: this one says which sentence was shown.
-            missing_column = (
-                f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
-            )
-            return Guess(Meaning(), (missing_column,))
-    columns = {"item": item} | choice.columns | _map_role(rows, "rt_ms")
-    if by_texts:
-        del columns["item"]
+            lacking = f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
+            return Guess(Meaning(), (lacking,))
+    columns = {} if by_texts else {"item": item}
+    columns |= choice.columns | _map_role(rows, "rt_ms")
     mapping = Meaning(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
         values=choice.values,
@@ -146,13 +143,12 @@ def _guess_place(
     column = choice.columns.get("chosen", "")
     if column and column not in shown and len(_versions_in_column(rows, column, item, options)) > 1:
         return Choice({"chosen": column}, choice.values)
-    candidates = [*columns_for_role(rows, "chosen")]
-    candidates += [
-        name
-        for name in rows
-        if name not in candidates and any(word in simplify_name(name) for word in CHOSEN_WORDS)
+    by_name = [*columns_for_role(rows, "chosen")]
+    others = [str(name) for name in rows if name not in (*by_name, *shown, item)]
+    by_name += [
+        name for name in others if any(word in simplify_name(name) for word in CHOSEN_WORDS)
     ]
-    candidates += [name for name in rows if name not in candidates]
+    candidates = dict.fromkeys([*by_name, *others])
     found = find_place_column(rows, [n for n in candidates if n not in (*shown, item)], shown)
     if found is None:
         return choice
