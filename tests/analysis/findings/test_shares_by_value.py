@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from analysis.findings.accuracy import option_findings
 from analysis.findings.finding import ComparisonOptions
 from analysis.findings.measures import CHOICE_EFFECTS
+from analysis.findings.options import option_findings
 from analysis.findings.other_answers import OTHER_RATED, OTHER_YES_NO, QUESTIONS, shares_late
 from analysis.findings.surprisal import SURPRISAL_TIMES
 from tests.analysis.findings.hand_made_runs import given_of, with_options, with_others
