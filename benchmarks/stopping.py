@@ -224,12 +224,6 @@ _MAXIMUM = {
     "O'Brien-Fl.": 1.05,
     "Pocock": 1.2,
 }
-    "any time": 2.0,
-    "any time, bounds": 1.75,
-    "any time, unknown effect": 2.5,
-    "O'Brien-Fl.": 1.05,
-    "Pocock": 1.2,
-}
 
 
 def _print_sizes(n_studies: int, seed: int) -> None:

@@ -39,6 +39,7 @@ ANALYSES = Registry(
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
         "read_then_rate": "analysis.responses.reading:READ_THEN_RATE",
+        "typed": "analysis.typed.analysis:TYPED_ANALYSIS",
         "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
     },
     group="parallax.analyses",

@@ -94,13 +94,13 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
-    """Report items that cannot be read step by step, which prevents building the lists."""
+    """Report items that a page of its own cannot show, which prevents building the lists."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
         # The check of the response type reports this error.
         return
-    if response.step_table is None:
+    if response.step_table is None and not response.has_details:
         return
     wrong = []
     for item in examined.items:
