@@ -41,19 +41,7 @@ def option_findings(
     options = find_options(run)
     if not options:
         return Findings()
-    people = _compute_choice_shares(
-        judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people"
-    )
-    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
-    shares, incomplete = people, []
-    for model_scores in scores:
-        chosen = choose_options(model_scores, options).merge(items, on="item_id")
-        chosen = chosen.assign(version=chosen["version"].replace("", TIE))
-        shares = shares.merge(
-            _compute_choice_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
-        )
-        if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
-            incomplete.append(model_scores.facts.model)
+    shares, incomplete = _tabulate_shares(judgments, scores, options)
     models = [model_scores.facts.model for model_scores in scores]
     rows = context.by_construction(shares.fillna(dict.fromkeys(["people", *models], 0.0)))
     titles = full_titles(rows)
@@ -87,6 +75,26 @@ def option_findings(
     return Findings(
         (table, *errors, *distances.tables), {"options": rows} | distances.statistics, left_out
     )
+
+
+def _tabulate_shares(
+    judgments: pd.DataFrame, scores: Sequence[Scores], options: Options
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the shares of each option, and the models that lack a score of some options."""
+    people = _compute_choice_shares(
+        judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people"
+    )
+    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
+    shares, incomplete = people, list[str]()
+    for model_scores in scores:
+        chosen = choose_options(model_scores, options).merge(items, on="item_id")
+        chosen = chosen.assign(version=chosen["version"].replace("", TIE))
+        shares = shares.merge(
+            _compute_choice_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
+        )
+        if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
+            incomplete.append(model_scores.facts.model)
+    return shares, incomplete
 
 
 def _has(rows: pd.DataFrame, version: str) -> bool:
