@@ -68,7 +68,7 @@ class FailureRate(_Rate):
 
 
 class Rates(_Table):
-    """A file of published rates.
+    """Published rates at which people answer the items as expected, or fail them.
 
     Attributes:
         source: Where the rates were published, in full.

@@ -24,6 +24,7 @@ from experiment.studies.privacy import Consent, Oversight, ParticipationTerms, P
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import Attention, Comprehension, FinalQuestion, ScreeningQuestion
 from experiment.studies.recruitment import Recruitment
+from experiment.studies.stopping import Stopping
 from experiment.studies.toml_values import (
     Amount,
     TextOrTexts,
@@ -246,9 +247,8 @@ class Study(_Table):
     humanness: Humanness | None = Field(
         default=None, description="which trials people and programs are known to answer differently"
     )
-    comparisons: list[Comparison] = Field(
-        default=[], description="the questions of the study, declared before the data"
-    )
+    comparisons: list[Comparison] = Field(default=[], description="what the study asks of its data")
+    stopping: Stopping | None = Field(default=None, description="when the study stops by itself")
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())
