@@ -51,9 +51,9 @@ def _ask(inputs: FindingInputs) -> Iterator[tuple[AskedComparison, list[Person]]
     """Yield each comparison of the rule, with the participants in the order of arrival."""
     run = inputs.run
     of_lists = read_exported_table(LISTS, run.folder, ("list", "item_id"))
-    lists = {
-        int(list_): set(rows["item_id"].astype(str)) for list_, rows in of_lists.groupby("list")
-    }
+    lists: dict[int, set[str]] = {}
+    for list_, item in of_lists[["list", "item_id"]].itertuples(index=False, name=None):
+        lists.setdefault(int(list_), set()).add(str(item))
     columns = ("participant", "number", "state", "list", "place")
     arrived = read_exported_table(PARTICIPANTS, run.folder, columns).sort_values("number")
     arrived = arrived[arrived["list"].notna()]
