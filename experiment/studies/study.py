@@ -59,9 +59,7 @@ class About(_Table):
     citation: str = Field(default="", description="how to cite the study")
     contact: str = Field(default="", description="the contact for participants: a name and address")
     institution: str = Field(default="", description="the institution responsible for the study")
-    ethics: str = Field(
-        default="", description="the ethics committee's reference, or why there is none"
-    )
+    ethics: str = Field(default="", description="the ethics committee's reference, or why none")
 
     @property
     def unnamed(self) -> tuple[str, ...]:
@@ -120,10 +118,7 @@ class Trials(_Table):
         description="the keys that choose the first option, the second, and so on",
     )
     lockout_ms: int = Field(
-        default=150,
-        ge=0,
-        le=5000,
-        description="how long after a trial appears presses do not count, ms",
+        default=150, ge=0, le=5000, description="earlier presses in a trial do not count, ms"
     )
     gap_ms: int = Field(
         default=0, ge=0, le=10_000, description="the blank interval before each trial, ms"
@@ -141,7 +136,7 @@ class Trials(_Table):
         description="the font: the reader's own (system), noto, or a .woff2 file in the study",
     )
     parameters: dict[str, object] = Field(
-        default={}, description="the parameters of the type of response"
+        default={}, description="the parameters of the response type"
     )
 
     @field_validator("keys")
@@ -170,9 +165,7 @@ class Payment(_Table):
         "one bonus per correct catch trial",
     )
     bonus_amount: Amount = Field(
-        default="0",
-        description='the amount of one bonus, such as "0.50"; required with a bonus, otherwise '
-        "omitted",
+        default="0", description='the amount of one bonus, such as "0.50"; only with a bonus'
     )
     currency: Annotated[str, AfterValidator(checked_currency)] = Field(
         default=DEFAULT_CURRENCY,
@@ -207,9 +200,7 @@ class Simulation(_Table):
 
     mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
     median_rt_ms: float | None = Field(
-        default=None,
-        gt=0,
-        description="a typical reaction time, ms; by default that of the type of response",
+        default=None, gt=0, description="a typical reaction time, ms; by default the type's"
     )
 
 
@@ -245,23 +236,17 @@ class Study(_Table):
         default=None, description="the terms on which a paying platform offers the study"
     )
     panel: Panel | None = Field(
-        default=None,
-        description="the links by which participants come from a panel and return to it",
+        default=None, description="the links from and back to a participant panel"
     )
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
     oversight: Oversight = Field(default=Oversight())
     consent: Consent = Field(default=Consent())
     humanness: Humanness | None = Field(
-        default=None,
-        description="the block of trials that people and programs are known to answer differently",
+        default=None, description="trials that people and programs are known to answer differently"
     )
-    comparisons: list[Comparison] = Field(
-        default=[], description="the study's questions about its data"
-    )
-    stopping: Stopping | None = Field(
-        default=None, description="when the study stops automatically"
-    )
+    comparisons: list[Comparison] = Field(default=[], description="the study's questions")
+    stopping: Stopping | None = Field(default=None, description="the rule by which the study stops")
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())
