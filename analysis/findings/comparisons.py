@@ -1,6 +1,6 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any
 
@@ -88,7 +88,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         constructions, judge, covariates, regions, contrast (its label in the tables of effects,
         if these have it), estimate, low, high, level (of the interval), p,
         p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
-        declared), is_equivalent, first and second (accuracies of people and models),
+        declared), is_equivalent, equivalence_low and equivalence_high (of the two one-sided tests:
+        an interval of 90% where nothing is corrected), first and second (of judges their
+        accuracies, of levels what the compared levels come to, whose difference is the estimate),
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, an exploratory
         one with several models for their number, interval and p alike, so that an interval excludes
@@ -181,17 +183,20 @@ def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family:
         p = p / 2 if predicted * row["estimate"] > 0 else 1 - p / 2
         row |= {"high": np.inf} if predicted > 0 else {"low": -np.inf}
     # People and models have a margin in every study; near 100% it is reduced.
-    margin, is_equivalent = row.pop("margin", None), None
+    margin, is_equivalent, inside = row.pop("margin", None), None, (np.nan, np.nan)
     smallest = margin if declaration.smallest_effect is None else declaration.smallest_effect
     if smallest is not None:
         inner = estimate_at(1 - 2 * ALPHA / family)
-        is_equivalent = bool(-smallest < inner["low"] and inner["high"] < smallest)
+        inside = inner["low"], inner["high"]
+        is_equivalent = bool(-smallest < inside[0] and inside[1] < smallest)
     return row | {
         "level": LEVEL,
         "p": p,
         "p_corrected": min(1.0, p * family),
         "smallest_effect": smallest,
         "is_equivalent": is_equivalent,
+        "equivalence_low": inside[0],
+        "equivalence_high": inside[1],
     }
 
 
@@ -217,6 +222,7 @@ def _contrast_estimator(
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
     same: list[str] = []
+    last, of_first = compared.differences[-1], set[str]()
     answers, named_factors = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named_factors <= set(cross.factors):
@@ -237,6 +243,10 @@ def _contrast_estimator(
         same.append(next(matching, ""))
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
+        place = list(cross.factors).index(last.factor)
+        of_first |= {
+            f"{name}: {cell}" for cell in of_cells if cross.cells[cell][place] == last.first
+        }
     if not parts:
         return "no answers in all of the cells that it compares."
     # Several pooled constructions are no contrast of the tables of effects.
@@ -252,14 +262,43 @@ def _contrast_estimator(
             **{measure.value: hold_constant(values, covariates, pooled["cell"], shared)}
         )
 
+    sides = _weigh_sides(pooled, shared, of_first, measure)
+
     def estimate(level: float) -> Row:
         if measure is SENSITIVITY:
-            return sensitivity_contrast(pooled, shared, level) | contrast
+            return sensitivity_contrast(pooled, shared, level) | contrast | sides
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
         [row] = compared_cells.drop(columns="p_holm").to_dict("records")
-        return {str(key): value for key, value in row.items()} | contrast
+        return {str(key): value for key, value in row.items()} | contrast | sides
 
     return estimate
+
+
+def _weigh_sides(
+    answers: pd.DataFrame, weights: Weights, of_first: Set[str], measure: Measure
+) -> dict[str, float]:
+    """Return what the two sides of a contrast come to: its estimate is first minus second.
+
+    Args:
+        answers: The answers in their cells.
+        weights: The weight of each cell.
+        of_first: The cells at the first of the levels that are compared last.
+        measure: What is compared.
+    """
+    cell = answers["cell"].astype(str)
+    means: Mapping[str, float]
+    if measure is SENSITIVITY:
+        means = {
+            name: float(sensitivity_contrast(answers[cell == name], {name: 1.0}, LEVEL)["estimate"])
+            for name in weights
+        }
+    else:
+        means = answers[measure.value].astype(float).groupby(cell).mean()
+    shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
+    return {
+        "first": float(sum(share for name, share in shares.items() if name in of_first)),
+        "second": -float(sum(share for name, share in shares.items() if name not in of_first)),
+    }
 
 
 def _match(first: Weights, second: Weights) -> bool:
