@@ -317,7 +317,8 @@ def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
 
     An interaction's words have a place for the difference at each side.
     """
-    return {"if_equivalent": "", "interaction": ""} | _write_statements(comparison, judge)
+    words = {"if_equivalent": "", "interaction": "", "per": ""}
+    return words | _write_statements(comparison, judge)
 
 
 def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
@@ -334,9 +335,12 @@ def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, st
             "if_equivalent": f"{model} is as accurate as {other_judge} within the margin of",
         }
     if isinstance(compared, Slope):
-        statement = f"{measured} {{}} with higher {compared.variable}"
-        unclear = f"whether {measured} changes with {compared.variable}"
-        return _write_both_directions(statement, words) | {"if_unclear": unclear}
+        of_model = f" of {judge}" if judge else ""
+        variable = f"{compared.variable}{of_model}"
+        return _write_both_directions(f"{measured} {{}} with higher {variable}", words) | {
+            "if_unclear": f"whether {measured} changes with {variable}",
+            "per": " per bit" if judge else f" per unit of {compared.variable}",
+        }
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
@@ -393,7 +397,7 @@ def _format_estimate(
         interval = f"95% interval from {low}, one-sided"
     covariate_note = f"; {row['covariates']} held constant" if row["covariates"] else ""
     difference = "difference from 0: " if is_equivalence else ""
-    estimate = f"{words.amount(row['estimate'])} {words.unit}"
+    estimate = f"{words.amount(row['estimate'])} {words.unit}{row['per']}"
     return f"{estimate} ({interval}; {difference}{_write_p(row['p_corrected'])}{covariate_note})"
 
 

@@ -18,6 +18,8 @@ from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
+from analysis.findings.surprisal import BASE, times_with_surprisal
+from analysis.findings.surprisal import VALUE as BITS
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
@@ -39,7 +41,7 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
-from experiment.studies.analysis_plan import Comparison
+from experiment.studies.analysis_plan import SHARE_OF, Comparison
 
 Row = dict[str, Any]
 
@@ -161,6 +163,12 @@ def _describe_comparison(
 def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
     """Return the models that a comparison is answered for; one empty name for people alone."""
     compared = comparison.compared
+    if isinstance(compared, Slope) and compared.variable == SURPRISAL:
+        is_read = comparison.measure == READ.value
+        models = (
+            inputs.options.surprisal if is_read else [one.facts.model for one in inputs.as_read]
+        )
+        return [""] if _is_own_column(inputs, SURPRISAL) else list(models) or [""]
     if not isinstance(compared, JudgeDifference):
         return [""]
     if compared.second == MODELS:
@@ -213,7 +221,7 @@ def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
         return "d' is a number of many answers, so it has no slope."
-    return _slope_estimator(data, comparison, compared, measure)
+    return _slope_estimator(data, comparison, compared, measure, judge)
 
 
 def _contrast_estimator(
@@ -336,50 +344,43 @@ def _sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
 
 
 def _slope_estimator(
-    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure
+    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure, judge: str
 ) -> Estimator | str:
-    inputs = data.inputs
-    rows = inputs.data.judgments
-    rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
-    column = f"{PREFIX}{compared.variable}"
-    items = inputs.run.items
-    if column not in items:
-        if compared.variable == SURPRISAL:
-            return "with --surprisal, the report's tables of surprisal have this slope."
-        return f'the items have no column "{compared.variable}".'
-    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
-    keys = ["participant", "position"]
-    if measure is READ:
-        read_times = data.measured(comparison.measure)
-        answers = _sum_regions(
-            read_times.assign(cell="", unit=read_times["unit"].astype(str)),
-            comparison.declaration.regions,
-        )
-        read = rows[keys].assign(participant=rows["participant"].astype(str))
-        answers = answers.merge(read, on=keys)
+    of_surprisal = compared.variable == SURPRISAL and not _is_own_column(data.inputs, SURPRISAL)
+    if of_surprisal and not judge:
+        return "no surprisals: name them by --surprisal (of what was read) or --scores."
+    if not of_surprisal:
+        answers = _answers_with_column(data, comparison, compared, measure)
+    elif measure is READ:
+        answers = _words_with_surprisal(data.inputs, comparison, judge)
     else:
-        measured = data.measured(comparison.measure)
-        measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
-        answers = measured.assign(unit=measured["frame"].astype(str))
-    x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
-    y = answers[measure.value].astype(float)
+        answers = _answers_with_surprisal(data, comparison, judge)
+    if isinstance(answers, str):
+        return answers
+    x, y = answers["x"].astype(float), answers[measure.value].astype(float)
     used = x.notna() & y.notna() & answers["participant"].notna()
     answers, x, y = answers[used], x[used], y[used]
+    if answers.empty:
+        return f"no answers have a value of {compared.variable}."
     person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
     people = answers["participant"].astype(str)
+    covariates, trials = comparison.declaration.covariates, answers
+    if of_surprisal and measure is READ:
+        trials = answers.drop(columns="position").rename(columns={"trial": "position"})
+    held = covariates_of_trials(data.inputs, trials, covariates)
+    if of_surprisal and measure is READ:
+        held = held.assign(**{f"word {name}": answers[name].to_numpy() for name in BASE})
     # Differences between participants are no part of the slope.
     x_within, y_within = (
         (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
     )
+    held_within = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy(dtype=float)
+    design = np.column_stack([held_within, x_within])
     numbers_of = {
         "n_observations": len(answers),
         "n_participants": int(people.nunique()),
         "n_frames": int(answers["unit"].nunique()),
     }
-
-    covariates = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
-    held_within = (covariates - covariates.groupby(people.to_numpy()).transform("mean")).to_numpy()
-    design = np.column_stack([held_within, x_within])
 
     def estimate(level: float) -> Row:
         line = slope(y_within, design, [person, unit], level)
@@ -388,6 +389,67 @@ def _slope_estimator(
         } | numbers_of  # fmt: skip
 
     return estimate
+
+
+def _is_own_column(inputs: FindingInputs, name: str) -> bool:
+    return f"{PREFIX}{name}" in inputs.run.items
+
+
+def _answers_with_column(
+    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure
+) -> pd.DataFrame | str:
+    """Return the answers with the value of an own column of their items as ``x``."""
+    items, column = data.inputs.run.items, f"{PREFIX}{compared.variable}"
+    if column not in items:
+        return f'the items have no column "{compared.variable}".'
+    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
+    if measure is READ:
+        rows, keys = data.inputs.data.judgments, ["participant", "position"]
+        rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
+        read_times = data.measured(comparison.measure)
+        answers = _sum_regions(
+            read_times.assign(cell="", unit=read_times["unit"].astype(str)),
+            comparison.declaration.regions,
+        )
+        read = rows[keys].assign(participant=rows["participant"].astype(str))
+        answers = answers.merge(read, on=keys)
+    else:
+        answers = _answers_of_sentences(data, comparison)
+    values = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
+    return answers.assign(x=values)
+
+
+def _answers_of_sentences(data: _Answers, comparison: PlannedComparison) -> pd.DataFrame:
+    measured = data.measured(comparison.measure)
+    measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
+    return measured.assign(unit=measured["frame"].astype(str))
+
+
+def _words_with_surprisal(
+    inputs: FindingInputs, comparison: PlannedComparison, model: str
+) -> pd.DataFrame:
+    """Return the words read in the comparison's regions, with a model's surprisal as ``x``."""
+    words = dict(times_with_surprisal(inputs))[model]
+    words = words[words["construction"].astype(str).isin(comparison.constructions)]
+    if regions := comparison.declaration.regions:
+        words = words[words[RELATIVE].isin(regions)]
+    return words.assign(x=words[BITS]).reset_index(drop=True)
+
+
+def _answers_with_surprisal(
+    data: _Answers, comparison: PlannedComparison, model: str
+) -> pd.DataFrame | str:
+    """Return the answers to single sentences, with a model's surprisal of the sentence as ``x``."""
+    if comparison.measure == "accuracy" or comparison.measure.startswith(SHARE_OF):
+        return "a choice is between several versions, so it has no surprisal of its own."
+    [scores] = [one for one in data.inputs.as_read if one.facts.model == model]
+    versions = zip(
+        scores.frame["item_id"].astype(str), scores.frame["variant"].astype(str), strict=True
+    )
+    bits = dict(zip(versions, -scores.frame["logprob_nats"] / np.log(2), strict=True))
+    answers = _answers_of_sentences(data, comparison)
+    shown = zip(answers["item_id"].astype(str), answers["version"].astype(str), strict=True)
+    return answers.assign(x=[bits.get(version, np.nan) for version in shown])
 
 
 def _judge_estimator(

@@ -208,6 +208,29 @@ def test_a_slope_is_that_of_least_squares_within_participants(run: ExportedRun) 
     assert row["estimate"] == pytest.approx((x * y).sum() / (x * x).sum())
 
 
+def test_a_slope_of_surprisal_is_of_the_rated_sentence_for_each_model(tmp_path: Path) -> None:
+    run = island_run(1, 28, 24)
+    keys, versions = ("item_id", "construction", "condition", "contrast"), ("good", "bad")
+    rows = [
+        {key: item[key] for key in keys}
+        | {"variant": version, "logprob_nats": logprob, "token_logprobs_nats": [logprob]}
+        | {"n_tokens": 1, "n_unknown": 0}
+        for number, item in enumerate(run.items.to_dict("records"))
+        for version, logprob in zip(versions, (-20.0 - number % 7, -30.0), strict=True)
+    ]
+    facts = {"study": run.facts.study, "materials_hash": run.facts.materials_hash, "model": "m"}
+    scores = load_scores(write_scores(tmp_path / "m.parquet", rows, **facts))
+    declared = [Comparison(name="s", compare="slope of surprisal")]
+    run = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
+    [row] = compare_by(("comparisons",), run, [scores]).statistics["comparisons"].to_dict("records")
+    of_item = {item: number % 7 for number, item in enumerate(run.items["item_id"])}
+    x, y = run.responses["item_id"].map(of_item) / np.log(2), run.responses["rating"].astype(float)
+    x, y = (values - values.groupby(run.responses["participant"]).transform("mean")
+            for values in (x, y))  # fmt: skip
+    assert row["estimate"] == pytest.approx((x * y).sum() / (x * x).sum())
+    assert row["judge"] == "m"
+
+
 def test_a_comparison_that_does_not_fit_is_left_out_with_its_reason(run: ExportedRun) -> None:
     declared = (
         Comparison(name="nonsense", compare="structure: x - y"),
