@@ -85,6 +85,10 @@ _RUN = {
         "Keep WHO's data without using them, until they allow it again.",
     ),
     "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
+    "stopping": Lazy(
+        "webapp.commands.stopping",
+        "Ask RUN's stopping rule, and close the run to new participants if it says so.",
+    ),
     "unblind": Lazy(
         "webapp.commands.runs", "Unblind RUN: its results can be seen and exported from now on."
     ),

@@ -1,5 +1,6 @@
 """The basic records of an experiment: items, trials, judgments, verdicts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -95,6 +96,15 @@ class Item:
         if name in _VERSIONS:
             return str(getattr(self, name))
         return dict(self.extra).get(name, "")
+
+    def versions(self, further: Sequence[str] = ()) -> dict[str, str]:
+        """Return the text of each version that the item has, the good one first.
+
+        Args:
+            further: The researcher's own columns that hold further options.
+        """
+        names = (*map(str, Variant), *further)
+        return {name: text for name in names if (text := self.version(name))}
 
 
 def join_context(context: str, text: str) -> str:

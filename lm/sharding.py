@@ -90,7 +90,7 @@ class HasFastMode(Protocol):
     """A scorer with a faster, less exact mode."""
 
     def fast(self) -> Scorer:
-        """Return the same model in the fast mode."""
+        """Return the same model in its faster, less exact mode."""
         ...
 
     def fast_kernel(self) -> FastKernel:

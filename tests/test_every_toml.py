@@ -53,7 +53,7 @@ OTHERS = {
     "webapp/recruiters/settings.py",
     "webapp/core/settings_sources.py",
     "webapp/researcher/studies.py", "webapp/researcher/study_forms.py",
-    "webapp/researcher/study_settings.py", "webapp/researcher/toml_entries.py",
+    "webapp/researcher/study_settings.py", "webapp/researcher/toml_edits.py",
     "webapp/runs/runs.py",
     "lm/errors.py",
 }  # fmt: skip

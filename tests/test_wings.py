@@ -75,6 +75,15 @@ WINGS = {
         ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
     "power": Wing(("analysis.power",), ("power", "minimal")),
+    "stopping": Wing(
+        (
+            "experiment.stopping",
+            "analysis.findings.stopping",
+            "webapp.runs.stopping",
+            "webapp.commands.stopping",
+        ),
+        ("stopping", "run"),
+    ),
     "archives": Wing(
         ("analysis.archive",),
         ("archive", "write", "export"),

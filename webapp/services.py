@@ -67,6 +67,8 @@ class Services:
         self._studies: dict[int, Study] = {}
         self._recruiters: dict[str, Recruiter] = {}
         self._recruiter_names: dict[str, str] = {}
+        # How many people each run had in each state when its stopping rule was last asked.
+        self.asked_rules: dict[int, frozenset[tuple[str, int]]] = {}
         self._provider: Provider | None = None
 
     def study_for(self, session: Session, run: Run, participant: Participant) -> Study:

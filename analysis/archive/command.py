@@ -40,7 +40,7 @@ def write_(
     """Write EXPORT in the forms that archives and benchmarks take.
 
     EXPORT is a folder that `parallax export` wrote; it stays as it is. First, everything is shown
-    that may lead back to a person. The archive is only written once --coarsen or --keep covers
+    that may lead back to a person. The archive is not written until --coarsen or --keep covers
     each of these traces.
     """
     declared = read_about(about) if about else None

@@ -145,9 +145,10 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
 
 
 def _is_answered_at_once(study: Study) -> bool:
-    """Return whether a trial is a single prompt with one answer: no stepwise reading, no tasks."""
+    """Return whether a trial is a prompt with one choice: not steps, tasks or text."""
     response = known_response(study)
-    return response is None or (response.step_table is None and not response.types)
+    has_more = response and (response.step_table or response.types or response.has_details)
+    return not has_more
 
 
 def _shows_one_pair(study: Study) -> bool:

@@ -204,8 +204,8 @@ def _iterate_texts(run: ExportedRun) -> Iterator[tuple[str, Mapping[str, str]]]:
     for item_id, context, good, bad, distractor, contrast in (
         run.items[names].astype(str).itertuples(index=False, name=None)
     ):
-        against = distractor if contrast == "distractor" else bad
-        yield item_id, {"context": context, "good": good, "contrast": against}
+        contrast_text = distractor if contrast == "distractor" else bad
+        yield item_id, {"context": context, "good": good, "contrast": contrast_text}
 
 
 def _render_version(way: Callable[[str], str], context: str, text: str) -> str:

@@ -109,8 +109,7 @@ def _convert_to_floats(values: object) -> list[float]:
 
 
 def _text_of_version(item: Item, row: Row) -> str:
-    texts = {Variant.GOOD: item.good, Variant.BAD: item.bad, Variant.DISTRACTOR: item.distractor}
-    return item.after_context(texts[Variant(str(row["variant"]))])
+    return item.after_context(item.version(str(row["variant"])))
 
 
 class _ReturningWriter:

@@ -22,6 +22,7 @@ from analysis.readers.judgments import (
 )
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
+from analysis.readers.several_options import OPTIONS
 from analysis.readers.single_answers import RATING, SAID_YES, answer_column
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import count_noun
@@ -213,8 +214,11 @@ def make_judgments_table(run: ExportedRun) -> pd.DataFrame:
         for name in ("option_first", "chosen"):
             del columns[name]
         columns |= {"version": rows["version"], answer: rows[answer]}
+    if OPTIONS in run.trials:
+        del columns["option_first"]
+        columns |= {OPTIONS: run.trials[OPTIONS], "chosen": rows["version"]}
     table = pd.DataFrame(columns)
-    if not answer and not (~good_first).any():
+    if "option_first" in table and not (~good_first).any():
         # Judgments without sides are read as if all expected versions came first.
         table = table.drop(columns="option_first")
     if table["list"].nunique() < _TWO:
@@ -238,7 +242,13 @@ def _summarise_answers(run: ExportedRun) -> str:
         return f"ratings {rating_counts}; mean {rows[RATING].mean():.2f}"
     if answer_column(rows):
         return f"yes was said to {rows[SAID_YES].mean():.1%}"
-    return f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
+    summary = f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
+    if OPTIONS not in run.trials:
+        return summary
+    shares = rows["version"].value_counts(normalize=True).sort_index()
+    shares = shares.sort_values(ascending=False, kind="stable")
+    share_list = ", ".join(f"{version} {share:.1%}" for version, share in shares.items())
+    return f"{summary} of choices among several options ({share_list})"
 
 
 def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:

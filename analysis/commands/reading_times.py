@@ -243,7 +243,7 @@ def _refuse_repeated_times(frame: pd.DataFrame, path: Path) -> None:
             f"{first_repeated['participant']}, "
             f"text {first_repeated['text_id']}, position {first_repeated['position']}",
             where=str(path),
-            expected="one time for each participant, text and position",
+            expected="one time for each combination of participant, text and position",
             remedy=(
                 "If a text occurs in several conditions, name both columns: --column "
                 "text_id=item,condition"

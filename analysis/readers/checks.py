@@ -13,6 +13,7 @@ from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW
 from analysis.readers.mapping import TRUTH, Meaning, columns_for_role
 from analysis.readers.plausibility import count_below_chance
+from analysis.readers.several_options import is_none
 from analysis.readers.single_answers import ANSWERS, VERSION
 from analysis.readers.texts import Options, comparable_text
 from experiment.records import Item
@@ -47,7 +48,7 @@ def check_texts(
     item_texts = {
         comparable_text(text)
         for item in items
-        for part in (item.good, item.alternative)
+        for part in options[item.item_id].texts
         for text in (part, item.after_context(part))
     }
     for column in table.columns.difference(mapping.unrelated, sort=False):
@@ -64,12 +65,13 @@ def check_texts(
         )
         if pairs_in_rows["rows"][is_item_text].sum() <= _MOSTLY * number:
             continue
-        item_text_pairs = zip(pairs_in_rows["item"], pairs_in_rows["text"], strict=True)
+        if column == mapping.columns.get("chosen", "chosen"):
+            pairs_in_rows = pairs_in_rows[~pairs_in_rows["text"].map(is_none)]
         # Items with two identical versions are reported by name when the choice is read.
         strange = pairs_in_rows[
             [
                 not options[item].alike and options[item].version(text) is None
-                for item, text in item_text_pairs
+                for item, text in zip(pairs_in_rows["item"], pairs_in_rows["text"], strict=True)
             ]
         ]
         if len(strange):
@@ -78,7 +80,7 @@ def check_texts(
                 f'in {int(strange["rows"].sum()):,} of {number:,} rows the column "{column}" '
                 f'holds a text that is not of the row\'s item; the first: "{text[:60]}", {item}',
                 where=account.where,
-                expected=f'"{options[item].written[0]}" or "{options[item].written[1]}"',
+                expected=" or ".join(f'"{text}"' for text in options[item].texts),
                 remedy="Check whether ids and texts were shifted, or use the items that were "
                 f'judged; if the column means something else, write unrelated = ["{column}"] in '
                 "the mapping",

@@ -17,6 +17,7 @@ from analysis.readers.guess_columns import (
     find_text_columns,
     guess_side_choice,
     guess_single_answers,
+    share_of_cells,
 )
 from analysis.readers.guess_wide import (
     find_item_named_columns,
@@ -33,11 +34,12 @@ from analysis.readers.mapping import (
     first_column_for_role,
     simplify_name,
 )
+from analysis.readers.several_options import find_option_columns, find_place_column, is_none
 from analysis.readers.single_answers import RATING, SAID_YES
 from analysis.readers.sources import Source, empty_missing_marks
-from analysis.readers.texts import Options, items_by_texts
+from analysis.readers.texts import Options, item_numbers, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
-from experiment.records import Item, Variant
+from experiment.records import PAIR, Item
 
 # Columns that distinguish rows of choices from other recorded rows.
 _KINDS = (
@@ -45,7 +47,6 @@ _KINDS = (
     "Response Type", "Screen Name", "Zone Name", "Object Name",
 )  # fmt: skip
 _NOBODY = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
-_VERSIONS = {version.value for version in Variant}
 _SECONDS_BELOW = 60.0
 
 
@@ -73,7 +74,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         source: The table.
         items: The items; without them, only columns with common names are found.
     """
-    options = {item.item_id: Options(item) for item in items}
+    options: ItemOptions = {item.item_id: Options(item) for item in items}
     table = empty_missing_marks(source).table
     by_item = find_item_named_columns(table, options)
     if by_item:
@@ -83,15 +84,21 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     item = find_item_column(rows, options)
     by_texts: list[str] = []
     if item is None and not patterns:
-        by_texts = find_text_columns(rows, items)
-        rows = rows.assign(item=items_by_texts(rows[by_texts], items)) if by_texts else rows
-        item = "item" if by_texts else None
+        if by_texts := find_text_columns(rows, items):
+            rows, item = rows.assign(item=items_by_texts(rows[by_texts], items)), "item"
+        else:
+            item, options = _find_item_by_number(rows, items, options)
     if item is None:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _guess_choice_rows(rows, item, options)
-    shows_both = bool(
-        _find_option_columns(_row_versions_by_column(rows, rows.columns.drop(item), item, options))
+    shown: list[str] = []
+    option_columns = _find_option_columns(
+        _row_versions_by_column(rows, rows.columns.drop(item), item, options)
     )
+    shows_both = bool(option_columns)
+    if len(option_columns) > len(PAIR) and not patterns:
+        shown = find_option_columns(rows, [name for name in rows if name in option_columns])
+        choice, keep = _guess_place(rows, shown, item, choice, options), {}
     if not patterns and not shows_both and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
         person = first_column_for_role(rows, "participant")
@@ -99,17 +106,15 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
             return _map_single_answers(table, answers, item, by_texts, rows)
         if by_texts == [choice.columns.get("chosen")]:
             # No column has two roles: this one says which sentence was shown.
-            missing_column = (
-                f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
-            )
-            return Guess(Meaning(), (missing_column,))
-    columns = {"item": item} | choice.columns | _map_role(rows, "rt_ms")
-    if by_texts:
-        del columns["item"]
+            lacking = f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
+            return Guess(Meaning(), (lacking,))
+    columns = {} if by_texts else {"item": item}
+    columns |= choice.columns | _map_role(rows, "rt_ms")
     mapping = Meaning(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
         values=choice.values,
         item_by_texts=by_texts,
+        options=shown,
         wide=bool(patterns),
         skip_blank=["item", *list(choice.columns)[:1]],
         rt_unit=_guess_time_unit(rows, columns.get("rt_ms", "")),
@@ -118,6 +123,37 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop=_drop_nonparticipants(table),
     )
     return _map_participant(table, mapping, "" if patterns else item, rows)
+
+
+def _find_item_by_number(
+    rows: pd.DataFrame, items: Sequence[Item], options: ItemOptions
+) -> tuple[str | None, ItemOptions]:
+    """Return the column with the items' numbers in their own table, and the options by number."""
+    by_number = {number: options[name] for number, name in item_numbers(items).items()}
+    named = first_column_for_role(rows, "item")
+    if named and share_of_cells(rows[named], by_number) > LIKELY:
+        return named, by_number
+    return None, options
+
+
+def _guess_place(
+    rows: pd.DataFrame, shown: Sequence[str], item: str, choice: Choice, options: ItemOptions
+) -> Choice:
+    """Return the choice among the options shown in several columns, by its text or its place."""
+    column = choice.columns.get("chosen", "")
+    if column and column not in shown and len(_versions_in_column(rows, column, item, options)) > 1:
+        return Choice({"chosen": column}, choice.values)
+    by_name = [*columns_for_role(rows, "chosen")]
+    others = [str(name) for name in rows if name not in (*by_name, *shown, item)]
+    by_name += [
+        name for name in others if any(word in simplify_name(name) for word in CHOSEN_WORDS)
+    ]
+    candidates = dict.fromkeys([*by_name, *others])
+    found = find_place_column(rows, [n for n in candidates if n not in (*shown, item)], shown)
+    if found is None:
+        return choice
+    place_column, meanings = found
+    return Choice({"chosen": place_column}, {"chosen": meanings} if meanings else {})
 
 
 def _is_of_two(rows: pd.DataFrame, choice: Choice) -> bool:
@@ -329,11 +365,7 @@ def _versions_by_row(
     if not _versions_in_column(rows, column, item, options):
         return pd.Series(None, rows.index, object)
     versions = [
-        text
-        if text in _VERSIONS
-        else options[item_id].version(text)
-        if item_id in options
-        else None
+        options[item_id].named_version(text) if item_id in options else None
         for item_id, text in zip(rows[item], rows[column], strict=True)
     ]
     return pd.Series(versions, rows.index, object)
@@ -347,8 +379,9 @@ def _versions_in_column(
     distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
     filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
     versions = [
-        text if text in _VERSIONS else options[item_id].version(text)
+        options[item_id].named_version(text)
         for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
+        if not is_none(text) or options[item_id].named_version(text)
     ]
     recognised = [version for version in versions if version is not None]
     likely = bool(versions) and len(recognised) / len(versions) > LIKELY

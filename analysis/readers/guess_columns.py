@@ -8,6 +8,7 @@ from itertools import combinations
 import pandas as pd
 
 from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
+from analysis.readers.several_options import find_option_columns
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.texts import Options, comparable_text, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
@@ -107,7 +108,12 @@ def match_versions(
 
 def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
     """Return two columns with both options of an item, or one column with one option's text."""
-    texts = {way for item in items for way in _comparable_texts(item)}
+    texts = {
+        comparable_text(whole)
+        for item in items
+        for text in Options(item).texts
+        for whole in (text, item.after_context(text))
+    }
     columns_with_texts = [
         column
         for column in table.columns
@@ -115,23 +121,18 @@ def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         and table[column][table[column] != ""].map(comparable_text).isin(texts).mean() > LIKELY
     ]
     item_ids = {item.item_id for item in items}
-    pairs = [
-        [header, second_header]
-        for n, header in enumerate(columns_with_texts)
-        for second_header in columns_with_texts[n + 1 :]
-    ]
-    for columns in pairs or [[header] for header in columns_with_texts]:
-        filled = table[columns][(table[columns] != "").all(axis=1)]
+    pairs = [list(pair) for pair in combinations(columns_with_texts, _TWO)]
+    shown = find_option_columns(table, columns_with_texts)
+    all_options = [shown] if len(shown) > _TWO else []
+    for columns in [*all_options, *(pairs or [[header] for header in columns_with_texts])]:
+        is_filled = table[columns] != ""
+        filled = table[columns][
+            is_filled.any(axis=1) if columns is shown else is_filled.all(axis=1)
+        ]
         matched_items = pd.Series(items_by_texts(filled, items))
         if len(matched_items) and matched_items.isin(list(item_ids)).mean() > LIKELY:
             return columns
     return []
-
-
-def _comparable_texts(item: Item) -> Iterator[str]:
-    for text in (item.good, item.alternative):
-        yield comparable_text(text)
-        yield comparable_text(item.after_context(text))
 
 
 def guess_side_choice(

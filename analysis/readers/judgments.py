@@ -26,9 +26,10 @@ from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
+from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source
-from analysis.readers.texts import resolve_versions
+from analysis.readers.texts import Options, resolve_versions
 from experiment.errors import MaterialsError, find_repeated
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials
@@ -165,7 +166,14 @@ def interpret_source(
         describe_import(run, items, account)
         account.balance()
         return Imported(run, account)
-    run = judgments_as_run(resolve_versions(rows, items, path), items, path)
+    texts = {item.item_id: Options(item) for item in items}
+    if are_options_offered(rows, items, mapping, texts):
+        as_correct = rows.drop(columns=["chosen", "option_first"], errors="ignore")
+        run = judgments_as_run(as_correct.assign(correct="true"), items, path)
+        run = add_choices(run, rows, source.table, items, mapping, path)
+    else:
+        rows = rows.drop(columns=OPTIONS, errors="ignore")
+        run = judgments_as_run(resolve_versions(rows, items, path), items, path)
     check_stated_accuracy(rows, source.table, run.responses["chose_good"], mapping, account)
     describe_import(run, items, account)
     account.balance()

@@ -19,7 +19,7 @@ from analysis.readers.mapping import (
     numbers_in_all_patterns,
 )
 from analysis.readers.single_answers import ANSWERS
-from analysis.readers.texts import items_by_texts
+from analysis.readers.texts import item_numbers, items_by_texts
 from experiment.records import Item
 
 _TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
@@ -172,9 +172,16 @@ class _LongFormConverter:
         )
         if mapping.item_from:
             renamed["item"] = renamed[mapping.item_from].agg("-".join, axis=1)
+        if any(name in table for name in mapping.options):
+            self._require_columns(table, mapping.options)
+            used |= {name: used.get(name, "an option shown") for name in mapping.options}
         if mapping.item_by_texts:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
             renamed["item"] = items_by_texts(renamed[mapping.item_by_texts], items)
+        elif "item" in renamed and not set(renamed["item"]) & {item.item_id for item in items}:
+            # Items of a table of one's own are known by their number there.
+            numbers = item_numbers(items)
+            renamed["item"] = renamed["item"].map(lambda number: numbers.get(number, number))
         # A column that has one of Parallax's names but another meaning.
         return renamed.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 

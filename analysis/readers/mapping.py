@@ -17,8 +17,8 @@ from experiment.errors import wrong_keys
 
 LONG = (
     "judge", "participant", "list", "item", "construction", "condition",
-    "option_first", "good_side", "chosen", "correct", "version", "rating", "said_yes", "rt_ms",
-    "kept",
+    "option_first", "options", "good_side", "chosen", "correct", "version", "rating", "said_yes",
+    "rt_ms", "kept",
 )  # fmt: skip
 UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
@@ -39,8 +39,10 @@ class Meaning(BaseModel):
             take precedence.
         item_from: Columns whose texts, joined by "-", form the item id, if no column contains the
             id.
-        item_by_texts: Columns with the item's two options, which identify the item if no id exists;
+        item_by_texts: Columns with the item's options, which identify the item if no id exists;
             or one column with one of the options.
+        options: Where three or more options were shown: the columns with their texts, in the
+            order shown; or the versions shown, without such columns.
         wide: Whether one row contains a whole session.
         keep: Rows of the original table to keep: for each column, the required value or values.
         drop: Rows of the original table to drop.
@@ -58,6 +60,7 @@ class Meaning(BaseModel):
     values: dict[str, dict[str, str]] = {}
     item_from: list[str] = []
     item_by_texts: list[str] = []
+    options: list[str] = []
     wide: bool = False
     keep: Rows = {}
     drop: Rows = {}

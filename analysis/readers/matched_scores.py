@@ -10,6 +10,7 @@ from pathlib import Path
 from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.score_tables import Scored
+from experiment.materials.formats.options import find_further_options
 from experiment.materials.render import render
 from experiment.records import Item, Variant
 from experiment.tables.files import write_table
@@ -166,9 +167,7 @@ def _index_by_text(
 
 def texts_of(item: Item) -> dict[str, str]:
     """Return the full text of each version of an item."""
-    versions = {Variant.GOOD: item.good, Variant.BAD: item.bad}
-    if item.distractor:
-        versions[Variant.DISTRACTOR] = item.distractor
+    versions = item.versions(find_further_options(dict(item.extra)))
     return {name: item.after_context(text) for name, text in versions.items()}
 
 
@@ -193,13 +192,15 @@ def _note_missing_scores(
     items: Sequence[Item],
     where: Path,
 ) -> Iterator[str]:
-    partly_scored, unscored = [], []
+    partly_scored, unscored, without_options = [], [], []
     for item in items:
         missing = [name for name in texts_of(item) if (item.item_id, name) not in scores]
         if len(missing) == len(texts_of(item)):
             unscored.append(item.item_id)
-        elif missing:
+        elif set(missing) & set(Variant):
             partly_scored.append(f"{item.item_id} ({', '.join(missing)})")
+        elif missing:
+            without_options.append(f"{item.item_id} ({', '.join(missing)})")
     if partly_scored:
         raise AnalysisError(
             f"of {len(partly_scored)} item(s) a version has no score: "
@@ -219,6 +220,11 @@ def _note_missing_scores(
         )
     if unscored:
         yield f"{len(unscored):,} of {len(items):,} items have no score; the first: {unscored[0]}."
+    if without_options:
+        yield (
+            f"{len(without_options):,} items have further options without a score; the first: "
+            f"{without_options[0]}."
+        )
     if unmatched:
         yield (
             f"{len(unmatched):,} scores belong to no item; the first: "
@@ -244,7 +250,8 @@ def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, pat
 def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     scored = matched.scores[item.item_id, version]
     against = item.contrast if version == Variant.GOOD else Variant.GOOD
-    shared = _find_first_difference(scored, matched.scores[item.item_id, against])
+    compared = matched.scores.get((item.item_id, against))
+    shared = _find_first_difference(scored, compared) if compared else None
     nats = scored.logprobs_nats
     return {
         "item_id": item.item_id,

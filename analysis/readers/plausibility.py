@@ -4,11 +4,12 @@ import pandas as pd
 from scipy.special import bdtr  # scipy.stats takes a second to import
 
 from analysis.data.load import ExportedRun
+from analysis.data.n_alternatives import chance_accuracy, find_options
 from analysis.errors import AnalysisError
 from experiment.records import Variant
 
 # Attentive participants are more accurate; a wrong mapping gives this accuracy or less.
-LOWEST_ACCURACY = 0.6
+LOWEST_ACCURACY, PAIR_CHANCE = 0.6, 0.5
 _FASTEST_MS = 100.0
 _RARE, _TENTH = 0.05, 0.1
 _PASS = "--accept-low-accuracy"
@@ -26,6 +27,9 @@ def check_accuracy(run: ExportedRun) -> None:
         _check_ratings(run)
         return
     accuracy = float(chose_good.mean())
+    if find_options(run):
+        _check_among_options(accuracy, chance_accuracy(run), len(chose_good), run)
+        return
     if accuracy >= LOWEST_ACCURACY:
         return
     raise AnalysisError(
@@ -37,6 +41,23 @@ def check_accuracy(run: ExportedRun) -> None:
             f"an accuracy of at least {_format_share(LOWEST_ACCURACY)}, as attentive people have"
         ),
         remedy=f"Correct the mapping; if people really were wrong that often, add {_PASS}",
+    )
+
+
+def _check_among_options(
+    accuracy: float, chance: float, n_judgments: int, run: ExportedRun
+) -> None:
+    """Raise if people chose the expected one of several options hardly more than by chance."""
+    lowest = chance * LOWEST_ACCURACY / PAIR_CHANCE
+    if accuracy >= lowest:
+        return
+    raise AnalysisError(
+        f"people chose the expected option in {_format_share(accuracy)} of {n_judgments:,} "
+        f"judgments; guessing gives {_format_share(chance)}",
+        where=str(run.folder),
+        expected=f"an accuracy of at least {_format_share(lowest)}, as attentive people have",
+        remedy="Check which columns hold the options, in their order, and which the choice; if "
+        f"people really were wrong that often, add {_PASS}",
     )
 
 
@@ -113,7 +134,9 @@ def count_below_chance(run: ExportedRun) -> int:
     """
     rows = run.responses.dropna(subset="participant")
     counts_by_person = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
-    p_values = bdtr(counts_by_person["sum"].astype(int), counts_by_person["size"], 0.5)
+    p_values = bdtr(
+        counts_by_person["sum"].astype(int), counts_by_person["size"], chance_accuracy(run)
+    )
     return int((p_values < _RARE).sum())
 
 

@@ -12,6 +12,7 @@ from analysis.errors import AnalysisError
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.delimited import MISSING_NUMBERS
+from experiment.materials.formats.options import find_further_options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
 from experiment.records import Variant
@@ -228,10 +229,10 @@ def _text_of_version(row: RawRow, values: Mapping[str, str], variant: str) -> st
 
 
 def _parse_variant(word: str) -> str:
-    lower = word.lower()
-    if lower in GOOD_WORDS:
-        return Variant.GOOD
-    return Variant.BAD if lower in BAD_WORDS else lower if lower in set(Variant) else ""
+    lower, own = word.lower(), next(iter(find_further_options([word])), "")
+    if lower in GOOD_WORDS | BAD_WORDS:
+        return Variant.GOOD if lower in GOOD_WORDS else Variant.BAD
+    return lower if lower in set(Variant) else own
 
 
 def _join_token_rows(

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
+from experiment.materials.formats.options import find_further_options
 from experiment.records import Item, Variant
 
 _MARKS = re.compile(r"[\s.!?\u3002\uff01\uff1f]+$")
@@ -36,38 +37,46 @@ _WAYS = (
 
 
 class Options:
-    """An item's two options, matched by their texts or by whole sentences with context.
+    """An item's options, matched by their texts or by whole sentences with context.
 
-    Case, quotation marks and final punctuation matter only if the two options differ in nothing
-    else.
+    Case, quotation marks and final punctuation matter only if two options differ in nothing else.
 
     Attributes:
-        written: The texts of the two options.
-        alike: Whether both texts are identical.
+        written: The texts of the good option and of the one compared with it.
+        texts: The texts of all options.
+        alike: Whether the two texts of ``written`` are identical.
     """
 
     def __init__(self, item: Item) -> None:
         self.written = (item.good, item.alternative)
-        distinguishing = [way for way in _WAYS if way(item.good) != way(item.alternative)]
-        self.alike = not distinguishing
-        self._way = (distinguishing or [normalise_text])[0]
+        versions = item.versions(find_further_options(dict(item.extra)))
+        self.texts, self._names = tuple(versions.values()), frozenset(versions)
+        self.alike = normalise_text(item.good) == normalise_text(item.alternative)
+        n_distinct = len(set(map(normalise_text, self.texts)))
+        distinguishing = [way for way in _WAYS if len({*map(way, self.texts)}) == n_distinct]
+        self._way = distinguishing[0]
         self._found: dict[str, str] = {}
-        if distinguishing:
-            versions = ((Variant.GOOD, item.good), (item.contrast, item.alternative))
-            for version, text in versions:
-                self._found[self._way(text)] = version.value
-                self._found[self._way(item.after_context(text))] = version.value
+        if not self.alike:
+            # Of two further options with one text, the first is meant; the two compared go first.
+            first = {Variant.GOOD.value: item.good, item.contrast.value: item.alternative}
+            for version, text in (first | versions).items():
+                self._found.setdefault(self._way(text), version)
+                self._found.setdefault(self._way(item.after_context(text)), version)
 
     def version(self, text: str) -> str | None:
         """Return the version with this text; None if neither matches."""
         return self._found.get(self._way(text))
+
+    def named_version(self, text: str) -> str | None:
+        """Return the version with this name or this text."""
+        return text if text in _VERSIONS or text in self._names else self.version(text)
 
 
 def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
     """Return the item whose options are in the columns of each row.
 
     Args:
-        columns: One column with a text of each item, or two with both.
+        columns: One column with a text of each item, two with both, or more with all options.
         items: The items.
 
     Returns:
@@ -75,24 +84,35 @@ def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         cells are empty.
     """
     ids_by_texts: defaultdict[frozenset[str], set[str]] = defaultdict(set)
+    several = columns.shape[1] > _TWO
     for item in items:
-        for good, alternative in (
-            (item.good, item.alternative),
-            (item.after_context(item.good), item.after_context(item.alternative)),
-        ):
-            pair = normalise_text(good), normalise_text(alternative)
-            for key in [pair] if columns.shape[1] > 1 else [(text,) for text in pair]:
+        compared = Options(item).texts if several else (item.good, item.alternative)
+        for texts in (compared, tuple(map(item.after_context, compared))):
+            options = tuple(map(normalise_text, texts))
+            for key in [options] if columns.shape[1] > 1 else [(text,) for text in options]:
                 for cells in (frozenset(key), frozenset(map(comparable_text, key))):
                     if len(cells) == len(key):
                         ids_by_texts[cells].add(item.item_id)
     return [_find_item(cells, ids_by_texts) for cells in columns.itertuples(index=False, name=None)]
 
 
+def item_numbers(items: Sequence[Item]) -> dict[str, str]:
+    """Return the id of each item whose number in its own table no other item has."""
+    numbers = Counter(item.frame.removeprefix("item=") for item in items)
+    return {
+        number: item.item_id
+        for item in items
+        if item.frame.startswith("item=")
+        and numbers[number := item.frame.removeprefix("item=")] == 1
+    }
+
+
 def _find_item(cells: tuple[str, ...], ids_by_texts: dict[frozenset[str], set[str]]) -> str:
     if not any(cells):
         return ""
     for way in (normalise_text, comparable_text):
-        item_ids = ids_by_texts.get(frozenset(map(way, cells)), set())
+        # Of several options, some items have fewer than others.
+        item_ids = ids_by_texts.get(frozenset(map(way, filter(None, cells))), set())
         if len(item_ids) == 1:
             return next(iter(item_ids))
     return " | ".join(cells)

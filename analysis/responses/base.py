@@ -24,7 +24,12 @@ from experiment.responses.registry import known_response
 SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
 # Findings of optional parts of the installation; they come last.
 _OPTIONAL = Registry(
-    "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
+    "finding",
+    {
+        "stopping": "analysis.findings.stopping:STOPPING",
+        "human_baseline": "analysis.baseline.finding:HUMAN_BASELINE",
+    },
+    called=False,
 )
 ANALYSES = Registry(
     "analysis of a type of response",
@@ -34,6 +39,7 @@ ANALYSES = Registry(
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
         "read_then_rate": "analysis.responses.reading:READ_THEN_RATE",
+        "typed": "analysis.typed.analysis:TYPED_ANALYSIS",
         "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
     },
     group="parallax.analyses",

@@ -24,21 +24,21 @@ from experiment.responses.registry import response_of
 
 def _join_readings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the trials read; models have no decisions, since there is no choice."""
-    read = judgments(run)
-    items = read["item_id"].unique().tolist()
+    times = judgments(run)
+    items = times["item_id"].unique().tolist()
     for model_scores in scores:
         check_same_items(run, model_scores, items, lambda: hash_items(run))
     response = response_of(run.study, own_code=False)
     if getattr(response, "wrong_answers", "keep") == "drop":
-        read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
-    if read.empty:
+        times = times[times["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
+    if times.empty:
         raise AnalysisError(
             "no trial with a correctly answered question is left",
             where=str(run.folder),
             remedy='Set wrong_answers = "keep" below [trial.parameters]',
         )
-    read = read.assign(unit=read["construction"].astype(str) + " " + read["frame"].astype(str))
-    return Joined(read.assign(cell=cell_names(read).astype("category")), {}, run.items)
+    times = times.assign(unit=times["construction"].astype(str) + " " + times["frame"].astype(str))
+    return Joined(times.assign(cell=cell_names(times).astype("category")), {}, run.items)
 
 
 def _summarise_reading(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:

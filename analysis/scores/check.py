@@ -100,6 +100,7 @@ def check_scores(
     recompute: Recompute,
     rng: np.random.Generator,
     raw_texts: RawTexts | None = None,
+    further: Sequence[str] = (),
 ) -> Check | None:
     """Compare a score table with scores recomputed from its items' texts.
 
@@ -114,6 +115,7 @@ def check_scores(
         recompute: Recomputes the scores of texts.
         rng: The source of randomness of the sample.
         raw_texts: The texts of the items' file, by a second reader; None without a file.
+        further: The items' own columns that hold further options.
 
     Returns:
         The result; None if there are no rows.
@@ -125,16 +127,11 @@ def check_scores(
     """
     if not table.num_rows:
         return None
-    _refuse_mismatched_rows(items, table)
+    _refuse_mismatched_rows(items, table, further)
     _refuse_mismatched_sums(table)
-    n_tokens = np.asarray(table["n_tokens"].to_numpy())
     pairs = _find_close_pairs(table)
-    drawn = rng.choice(
-        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
-    )
-    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
-    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
-    texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts)
+    rows = _choose_rows(table, pairs, rng)
+    texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts, further)
     distinct_texts = list(dict.fromkeys(texts.values()))
     recomputed = recompute(distinct_texts)
     recomputed_by_text = dict(zip(distinct_texts, recomputed.logprobs_nats, strict=True))
@@ -154,14 +151,25 @@ def check_scores(
     )
 
 
+def _choose_rows(table: pa.Table, pairs: Ints, rng: np.random.Generator) -> list[int]:
+    """Return the rows to check: a random sample, the longest, and those of close decisions."""
+    n_tokens = np.asarray(table["n_tokens"].to_numpy())
+    drawn = rng.choice(
+        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
+    )
+    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
+    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
+    return rows
+
+
 def _sample_size(n: int) -> int:
     return max(AT_LEAST, math.ceil(SHARE * n))
 
 
-def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table) -> None:
+def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table, further: Sequence[str]) -> None:
     """Raise unless the rows are each version of each item, once, in the items' order."""
     expected_rows = [
-        (item.item_id, version) for item in items for version in _options_of_item(item)
+        (item.item_id, version) for item in items for version in _options_of_item(item, further)
     ]
     actual_rows = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
     if expected_rows == actual_rows:
@@ -222,8 +230,10 @@ def _find_close_pairs(table: pa.Table) -> Ints:
     return np.stack([of_item[close], close], axis=1)
 
 
-def _options_of_item(item: Item) -> dict[str, str]:
+def _options_of_item(item: Item, further: Sequence[str]) -> dict[str, str]:
     options = {"good": item.good, "bad": item.bad, "distractor": item.distractor}
+    own_columns = dict(item.extra)
+    options |= {name: own_columns.get(name, "") for name in further}
     return {name: text for name, text in options.items() if text}
 
 
@@ -233,6 +243,7 @@ def _texts_of_rows(
     rows: Sequence[int],
     render: Callable[[str], str],
     raw_texts: RawTexts | None,
+    further: Sequence[str],
 ) -> tuple[dict[int, str], int]:
     """Return the model input for each of the rows, and how many of them the raw file has.
 
@@ -242,7 +253,7 @@ def _texts_of_rows(
     texts_by_row, n_in_file = {}, 0
     for row in rows:
         item = items_by_id[table["item_id"][row].as_py()]
-        option = _options_of_item(item)[table["variant"][row].as_py()]
+        option = _options_of_item(item, further)[table["variant"][row].as_py()]
         # There is a space between context and option unless one of them has white space there.
         border = item.context[-1:] + option[:1]
         between = " " if item.context and border == border.strip() and len(border) == 2 else ""

@@ -177,8 +177,9 @@ def write_score_file(
             raw_texts = materials.raw_texts()
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
                 scores = _BlockScores(
-                    collect_sentences(items, noting_rendering), block, scoring, cache
-                )
+                    collect_sentences(items, noting_rendering, materials.further),
+                    block, scoring, cache,
+                )  # fmt: skip
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
@@ -250,7 +251,9 @@ class _BlockScores:
             )
 
         bounds = make_error_bounds(self._wanted, self._scored)
-        return check_scores(items, table, bounds, rendering, recompute, rng, raw_texts)
+        return check_scores(
+            items, table, bounds, rendering, recompute, rng, raw_texts, self._wanted.further
+        )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
         indices = choose_sample(len(self._wanted.distinct))
@@ -332,7 +335,9 @@ def write_stream_file(
 def _stream_tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
     items, state = materials.items(), None
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
-        sentences_ = collect_sentences(block, render(materials.rendering), repeated=True)
+        sentences_ = collect_sentences(
+            block, render(materials.rendering), materials.further, repeated=True
+        )
         scored, state = reader.score_stream(_group_versions(sentences_), state)
         indices = range(len(sentences_.distinct))
         answers = make_token_table(

@@ -1,7 +1,7 @@
 """Scoring every version of every item with a language model."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,34 +34,42 @@ class Sentences:
         of_row: int64, shape ``(rows,)``: each row's index in ``distinct``.
         against: int64, shape ``(rows,)``: the row that each row is compared with: the contrast for
             good (good itself if there is no contrast), and good for every other version.
+        further: The items' own columns that hold further options.
     """
 
     rows: pa.Table
     distinct: list[str]
     of_row: Ints
     against: Ints
+    further: Sequence[str] = ()
 
 
 def collect_sentences(
-    items: Iterable[Item], render: Callable[[str], str], *, repeated: bool = False
+    items: Iterable[Item],
+    render: Callable[[str], str],
+    further: Sequence[str] = (),
+    *,
+    repeated: bool = False,
 ) -> Sentences:
     """Collect the versions of the items, each as a whole rendered sentence.
 
     Args:
         items: The items; iterated once.
         render: Converts plain words to model input.
+        further: The items' own columns that hold further options.
         repeated: Whether to keep repeated sentences, so that each row has its own.
     """
     place: dict[str | int, int] = {}
     texts: list[str] = []
     of_row: list[int] = []
-    against: list[int] = []
+    contrast_rows: list[int] = []
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
-        versions = dict(_list_versions(item))
+        # A rated sentence may have no second version; then only one version is scored.
+        versions = {Variant.GOOD.value: item.good} | item.versions(further)
         contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
-        against += [good + contrast_index, *[good] * (len(versions) - 1)]
+        contrast_rows += [good + contrast_index, *[good] * (len(versions) - 1)]
         for variant, text in versions.items():
             text = render(item.after_context(text))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
@@ -69,17 +77,8 @@ def collect_sentences(
             row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
             for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
                 columns[name].append(value)
-    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, against))
-    return Sentences(pa.table(columns), texts, rows, compared_rows)
-
-
-def _list_versions(item: Item) -> Iterator[tuple[Variant, str]]:
-    yield Variant.GOOD, item.good
-    # A rated sentence may have no second version; then only one version is scored.
-    if item.bad:
-        yield Variant.BAD, item.bad
-    if item.distractor:
-        yield Variant.DISTRACTOR, item.distractor
+    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, contrast_rows))
+    return Sentences(pa.table(columns), texts, rows, compared_rows, further)
 
 
 def make_token_table(
@@ -217,9 +216,14 @@ def _flatten_column(answers: pa.Table, name: str) -> pa.Array:
     return answers[name].combine_chunks().flatten()
 
 
-def score_items(scorer: Scorer, items: Iterable[Item], render: Callable[[str], str]) -> pa.Table:
+def score_items(
+    scorer: Scorer,
+    items: Iterable[Item],
+    render: Callable[[str], str],
+    further: Sequence[str] = (),
+) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
-    sentences_ = collect_sentences(items, render)
+    sentences_ = collect_sentences(items, render, further)
     return make_score_table(
         sentences_,
         (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),

@@ -1,7 +1,7 @@
 """The items to score: those of a study or file, all of them or only the judged ones."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,11 @@ from analysis.data.frames import read_exported_table
 from analysis.errors import AnalysisError
 from analysis.scores.raw_texts import RawTexts, read_raw_texts
 from experiment.materials.formats.files import is_materials, materials_files, open_materials
+from experiment.materials.formats.options import find_further_options
 from experiment.materials.read import load_items, materials_hash
 from experiment.materials.render import note_on_changes
-from experiment.records import Item
+from experiment.records import Item, Variant
+from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
 from experiment.tables.schemas import RESPONSES
 from lm.scorer import HasSubwords, Scorer
@@ -47,6 +49,7 @@ class Materials:
         notes: Decisions made while reading, in sentences.
         raw_texts: Reads the texts of the file a second time; None without a file of texts.
         changes: Each text of a file that the rendering has changed, before and after.
+        further: The items' own columns that hold options beside good, bad and distractor.
     """
 
     items: Callable[[], Iterator[Item]]
@@ -62,6 +65,7 @@ class Materials:
     notes: tuple[str, ...] = ()
     raw_texts: Callable[[], RawTexts | None] = field(default=_read_no_texts, compare=False)
     changes: list[tuple[str, str]] = field(default_factory=list, compare=False)
+    further: tuple[str, ...] = ()
 
     def given_to(self, scorer: Scorer) -> Self:
         """Return the same items in the rendering that fits the model."""
@@ -112,13 +116,17 @@ def find_materials(
             read_raw_texts, Path(study_or_items), materials_files(Path(study_or_items))
         )
         renderings = _FILE_TOKENS, AS_WRITTEN, materials_file.rendering or AS_WRITTEN
+        first = next(items(), None)
+        further = find_further_options(dict(first.extra)) if first else ()
     else:
         study = load_study(study_or_items)
         model_rendering = study.materials.given_to_models
         renderings = model_rendering, model_rendering, study.materials.shown_to_people
         named_as, items = (study.name, study.study.version), partial(load_items, study)
+        against = getattr(response_of(study, own_code=False), "against", ())
+        further = tuple(name for name in against if name not in set(Variant))
     tokens, cased, text = (rendering or usual for usual in renderings)
-    count = _CountingItems(progress(items()))
+    count = _CountingItems(progress(items()), further)
     hash_ = materials_hash(count)
     return Materials(
         items,
@@ -131,19 +139,22 @@ def find_materials(
         running_rendering=text,
         notes=notes,
         raw_texts=raw_texts,
+        further=further,
     )
 
 
 class _CountingItems:
     """Items that are counted during iteration."""
 
-    def __init__(self, items: Iterator[Item]) -> None:
+    def __init__(self, items: Iterator[Item], further: Sequence[str]) -> None:
         self._items, self.n_items, self.n_versions = items, 0, 0
+        self._further = further
 
     def __iter__(self) -> Iterator[Item]:
         for item in self._items:
             self.n_items += 1
             self.n_versions += 1 + bool(item.bad) + bool(item.distractor)
+            self.n_versions += sum(bool(item.version(name)) for name in self._further)
             yield item
 
 
@@ -161,7 +172,8 @@ def select_judged(materials: Materials, export: Path) -> Materials:
     judged_ids = {
         str(item_id) for item_id in read_exported_table(RESPONSES, export, ("item_id",))["item_id"]
     }
-    count = _CountingItems(item for item in materials.items() if item.item_id in judged_ids)
+    judged_items = (item for item in materials.items() if item.item_id in judged_ids)
+    count = _CountingItems(judged_items, materials.further)
     material_ids = {item.item_id for item in count}
     if not judged_ids or (unknown := sorted(judged_ids - material_ids)):
         raise AnalysisError(

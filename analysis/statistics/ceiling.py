@@ -82,9 +82,9 @@ def _deal_halves(stratum: NDArray[np.intp], rng: np.random.Generator, splits: in
     size = np.bincount(stratum)
     starts = np.cumsum(size) - size
     order = np.argsort(stratum + rng.random((splits, len(stratum))), axis=1)
-    within = np.arange(len(stratum)) - np.repeat(starts, size)
+    position_in_stratum = np.arange(len(stratum)) - np.repeat(starts, size)
     coin = rng.integers(0, 2, (splits, len(size)))
-    in_first_half = within < np.repeat((size + coin) // 2, size, axis=1)
+    in_first_half = position_in_stratum < np.repeat((size + coin) // 2, size, axis=1)
     dealt = np.empty((splits, len(stratum)))
     np.put_along_axis(dealt, order, in_first_half.astype(float), axis=1)
     return dealt

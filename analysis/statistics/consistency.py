@@ -331,12 +331,12 @@ def _compute_item_changes(
     correct, times = judgments
     block = np.ix_(judges, judges)
     size, among_judges = n[block], kappas[block]
-    gone = np.outer(times, times)
+    n_of_item = np.outer(times, times)
     together = np.outer(correct, correct), np.outer(correct, times), np.outer(times, correct)
     with np.errstate(divide="ignore", invalid="ignore"):
         kappas_without = kappa(
             *(
-                (share[block] * size - item_counts) / (size - gone)
+                (share[block] * size - item_counts) / (size - n_of_item)
                 for share, item_counts in zip(shares, together, strict=True)
             )
         )

@@ -81,8 +81,8 @@ def hold_constant(
     grouped = cell.groupby(cell.to_numpy())
     weight = (cell.map(dict(weights)) / grouped.transform("size")).to_numpy(dtype=float)
     columns = pd.DataFrame(np.column_stack([values, covariates]), cell.index)
-    within = (columns - columns.groupby(cell.to_numpy()).transform("mean")).to_numpy()
-    y, x = within[:, 0], within[:, 1:]
+    centred = (columns - columns.groupby(cell.to_numpy()).transform("mean")).to_numpy()
+    y, x = centred[:, 0], centred[:, 1:]
     inverse = np.linalg.pinv(x.T @ x)
     slopes = inverse @ (x.T @ y)
     adjusted = values - (covariates - covariates.mean(axis=0)) @ slopes

@@ -264,10 +264,10 @@ def _count_sizes(group: Codes, item: Codes) -> dict[str, Codes]:
 
 def _test_rows(pair: _Pair, margin: float, level: float = LEVEL) -> pd.DataFrame:
     low, high = pair.interval(level)
-    within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
-    nothing = np.zeros_like(within)
-    above, above_lower = pair.p_above(np.stack([nothing, -within]))
-    below, below_upper = pair.p_below(np.stack([nothing, within]))
+    capped_margin = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
+    nothing = np.zeros_like(capped_margin)
+    above, above_lower = pair.p_above(np.stack([nothing, -capped_margin]))
+    below, below_upper = pair.p_below(np.stack([nothing, capped_margin]))
     return pd.DataFrame(
         {
             "first": pair.first,
@@ -276,7 +276,7 @@ def _test_rows(pair: _Pair, margin: float, level: float = LEVEL) -> pd.DataFrame
             "low": low,
             "high": high,
             "p": 2 * np.minimum(above, below),
-            "margin": within,
+            "margin": capped_margin,
             "p_equivalence": np.maximum(above_lower, below_upper),
         }
     )

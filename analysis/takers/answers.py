@@ -205,7 +205,7 @@ def _read_answers(folder: Path) -> pd.DataFrame:
     ways = read_exported_table(SITTINGS, folder, _WAYS).astype({"context": str})
     # For the answers, thinking counts as a separate context.
     ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
-    read = read_exported_table(READ, folder, ("participant", "position", "outcome", "p_good"))
+    rows = read_exported_table(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]
     trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})
     answers = run.responses[[*key, "chosen_side", "chose_good"]].astype({"participant": str})
@@ -214,7 +214,7 @@ def _read_answers(folder: Path) -> pd.DataFrame:
     )
     return (
         trials.merge(answers, "left", on=key, validate="one_to_one")
-        .merge(read, "left", on=key, validate="one_to_one")
+        .merge(rows, "left", on=key, validate="one_to_one")
         .merge(items, "left", on="item_id", validate="many_to_one")
         .merge(ways, "left", on="participant", validate="many_to_one")
         .astype({"chosen_side": object, "good_side": object, "chose_good": float})

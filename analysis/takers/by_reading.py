@@ -171,14 +171,14 @@ def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) ->
         judge, reading, between (orders, labels, sessions, readings; human participants: people),
         agreement (the share of equal pairs of answers), n_pairs.
     """
-    read = model_answers[model_answers["chose_good"].notna()]
+    readable_answers = model_answers[model_answers["chose_good"].notna()]
     same: Mapping[str, list[str]] = {
         "orders": ["context", "labels", "session", "item_id"],
         "labels": ["context", "order", "session", "item_id"],
         "sessions": ["context", "labels", "order", "item_id"],
     }
     rows = []
-    for (model, reading), answers in read.groupby(_WHO, sort=False):
+    for (model, reading), answers in readable_answers.groupby(_WHO, sort=False):
         for name, keys in same.items():
             rows.append(
                 {
@@ -188,7 +188,9 @@ def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) ->
                     **_pair_agreement(answers, keys),
                 }
             )
-    means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
+    means = readable_answers.groupby(["model", "item_id", "reading"], sort=False)[
+        "chose_good"
+    ].mean()
     majority = means.round().rename("chose_good").reset_index()
     for model, answers in majority.groupby("model", sort=False):
         pair_agreement = _pair_agreement(answers, ["item_id"])
@@ -228,8 +230,8 @@ def estimate_history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
         n_items.
     """
     effects = []
-    read = model_answers[model_answers["chose_good"].notna()]
-    for (model, reading), answers in read.groupby(["model", "reading"], sort=False):
+    readable_answers = model_answers[model_answers["chose_good"].notna()]
+    for (model, reading), answers in readable_answers.groupby(["model", "reading"], sort=False):
         zero_shot = answers[answers["context"] == _ZERO_SHOT]
         for context, rows in answers.groupby("context", sort=False):
             if zero_shot.empty or context in (_ZERO_SHOT, ""):

@@ -101,8 +101,8 @@ def _design_rows(plan: Plan) -> dict[str, Rows]:
 
 def _iterate_answers(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
     for sitting in sittings:
-        for read in sitting.read:
-            yield sitting, read
+        for answer in sitting.read:
+            yield sitting, answer
 
 
 def _session_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dict[str, object]:

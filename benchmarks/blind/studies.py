@@ -16,7 +16,11 @@ _SHOWN = {
 }  # fmt: skip
 # Paid on a platform, so much for each catch trial on which somebody chose the expected option.
 PAID = "paid"
-KINDS = (PAID, "pairs", "traces", "options", *_RESPONSES, *_SHOWN)
+# With a stopping rule that goes on whatever is answered, as too few people come: a rule that is
+# asked shows nothing else.
+STOPPING = "stopping"
+_RULE = '\n[stopping]\nrule = "any_time"\nminimum = 16\nmaximum = 16\ncomparisons = ["subject"]\n'
+KINDS = (PAID, STOPPING, "pairs", "traces", "options", *_RESPONSES, *_SHOWN)
 # A study of each kind of rule that counts targets: the kind of its trials, and the rule. A second
 # rule follows, so that which of the two excludes somebody depends on targets as well.
 _CATCH = '{ rule = "max_errors", kind = "catch", max_errors = 0 }'
@@ -61,6 +65,11 @@ def study_of_kind(folder: Path, kind: str) -> Study:
             # No rule tells how many errors somebody made.
             toml = re.sub(r"\[\[exclusion\]\].*?(?=\[\[questionnaire)", "", toml, flags=re.DOTALL)
         (copied / "study.toml").write_text(f"{toml}{_MORE[kind]}", encoding="utf-8")
+        return load_study(str(copied))
+    if kind == STOPPING:
+        copied = shutil.copytree(_EXAMPLES / "latin_square", folder / "latin_square")
+        toml = (copied / "study.toml").read_text("utf-8")
+        (copied / "study.toml").write_text(f"{toml}{_RULE}", encoding="utf-8")
         return load_study(str(copied))
     if kind in _SHOWN:
         return load_study(str(_EXAMPLES / _SHOWN[kind]))

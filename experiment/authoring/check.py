@@ -93,10 +93,10 @@ def _is_mojibake(word: str) -> bool:
         return False
     for encoding in ("cp1252", "latin-1"):
         try:
-            read = word.encode(encoding).decode("utf-8")
+            repaired = word.encode(encoding).decode("utf-8")
         except UnicodeError:
             continue
-        return not read.isascii()
+        return not repaired.isascii()
     return False
 
 
@@ -195,6 +195,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.comparisons,
     session_checks.widths,
     material_checks.lists,
+    material_checks.stopping,
     material_checks.templates,
     lint,
     material_checks.showing,

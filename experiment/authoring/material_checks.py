@@ -69,6 +69,21 @@ def comparisons(examined: Examined) -> Iterator[ParallaxError]:
         yield prefix_location(error, examined.at("comparisons", number))
 
 
+def stopping(examined: Examined) -> Iterator[ParallaxError]:
+    """Report a stopping rule that the comparisons, the lists or the places do not allow."""
+    # Imported when needed: without the wing of stopping, only studies with a rule are refused.
+    if examined.study.stopping is None or examined.built is None:
+        return
+    from experiment.stopping.questions import stopping_mistakes
+
+    lists = {
+        number: [entry.item.item_id for entry in entries]
+        for number, entries in enumerate(examined.built.lists)
+    }
+    for key, error in stopping_mistakes(examined.study, examined.items, lists):
+        yield prefix_location(error, examined.at("stopping", *([key] if key else [])))
+
+
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Report constructions without items."""
     used = {item.construction for item in examined.items}
@@ -79,13 +94,13 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
-    """Report items that cannot be read step by step, which prevents building the lists."""
+    """Report items that a page of its own cannot show, which prevents building the lists."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
         # The check of the response type reports this error.
         return
-    if response.step_table is None:
+    if response.step_table is None and not response.has_details:
         return
     wrong = []
     for item in examined.items:

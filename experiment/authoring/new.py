@@ -192,7 +192,10 @@ def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
     (into / SCHEMA_FILE).write_text(schema_text(), encoding="utf-8", newline="\n")
     write_table(*item_table(materials.items), into / ITEMS_FILE)
     if materials.practice:
-        text = practice_toml(materials.practice, columns=asking.response.step_table is not None)
+        text = practice_toml(
+            materials.practice,
+            columns=asking.response.step_table is not None or asking.response.has_details,
+        )
         (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
     _write_texts(into / "texts" / language, asking, design)
     _write_comparisons(into)

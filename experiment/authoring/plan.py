@@ -16,6 +16,8 @@ from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
 PLAN_TEXT = "plan.md"
 # The declared comparisons; plans that were frozen before comparisons existed lack them.
 QUESTIONS = "questions"
+# The rule that stops the study, if it has one.
+STOPPING = "stopping"
 
 
 _VERSION = 1
@@ -54,7 +56,7 @@ def build_plan_values(sound: SoundStudy) -> dict[str, Any]:
         for name, content in sorted(contents.items())
         if name not in (STUDY_FILE, PLAN_FILE)
     }
-    return {
+    values = {
         "study": study.name,
         "study_version": study.study.version,
         "seed": built.seed,
@@ -82,6 +84,8 @@ def build_plan_values(sound: SoundStudy) -> dict[str, Any]:
         ],
         "files": texts,
     }
+    # Plans of studies without a rule are the same as before there were rules.
+    return values | ({STOPPING: rule.model_dump(mode="json")} if (rule := study.stopping) else {})
 
 
 def _ordered_items(sound: SoundStudy) -> Sequence[Item]:

@@ -290,8 +290,8 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
                 f'the rule "{rule.rule}" depends on the answers to targets, so these tell of the'
                 f" results while the run is blind: {'; '.join(ways)}",
                 where=examined.at("exclusion", number, "rule"),
-                expected='a rule of catch trials alone (kind = "catch"), of times, devices or the'
-                " questionnaire; or that you accept it",
+                expected='rules that use only catch trials (kind = "catch"), times, devices or the'
+                " questionnaire; if you accept this, change nothing",
             )
 
 

@@ -54,6 +54,8 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     yield f"Neighbours    {_describe_neighbours(design)}"
     yield f"Response      {study.response}, shown {study.materials.shown_to_people}"
     yield f"Exclusion     {'; '.join(rule.rule for rule in study.exclusion) or 'nobody'}"
+    if study.stopping is not None:
+        yield f"Stopping      {study.stopping.words}"
     yield f"Questions     {', '.join(q.name for q in study.questionnaire) or 'none'}"
     yield f"Duration      about {_describe_duration(study)} at the median"
     if terms is None:
@@ -125,8 +127,8 @@ def _describe_lists(design: Design) -> str:
 
 
 def _describe_range(numbers: Sequence[int]) -> str:
-    least, most = min(numbers), max(numbers)
-    return f"{least}" if least == most else f"{least} to {most}"
+    smallest, largest = min(numbers), max(numbers)
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
 def _describe_source(source: Source, design: Design, built: BuiltLists) -> str:

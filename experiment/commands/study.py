@@ -15,6 +15,7 @@ from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.plan import (
     PLAN_TEXT,
     QUESTIONS,
+    STOPPING,
     Plan,
     amend_plan,
     build_plan_values,
@@ -34,6 +35,7 @@ from experiment.materials.render import describe_pictures
 from experiment.records import Item
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import find_study, load_study
+from experiment.studies.stopping import Stopping
 from experiment.studies.study import PLAN_FILE, Rule, Study
 from experiment.tables.atomic_write import atomic_write
 from experiment.untrusted import read_toml
@@ -212,8 +214,8 @@ def check(name_or_folder: str, seed: int, shown: bool) -> None:
         click.echo(f"{name_or_folder}: no mistakes found; the study can be launched.")
     if report.study and report.built:
         click.echo(f"Counted: {count_trials(report.study, report.built)}.")
-    if report.study and (read := headers_in_words(report.study)):
-        click.echo(read)
+    if report.study and (headers := headers_in_words(report.study)):
+        click.echo(headers)
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(
             f"Before you invite people, fill in {', '.join(unnamed)} under [study]: "
@@ -346,6 +348,8 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     yield f"- Lists: SHA-256 `{values['lists_hash']}`."
     yield from ("", "## Sample size", "")
     yield f"- {values['n_participants']} participants: the run has so many places and no more."
+    if STOPPING in values:
+        yield f"- It may stop before: {Stopping.model_validate(values[STOPPING]).words}."
     yield from ("", "## Who is left out", "")
     rules = values["exclusion"]
     yield from (f"- {_describe_rule(rule)}" for rule in rules)

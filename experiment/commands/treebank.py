@@ -153,13 +153,13 @@ def items(stem: Path, out: Path) -> None:
 
 def _choose_conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
     conventions = PUBLISHED_CODE if as_published_code else PAPER
-    least = least_of_each_number or conventions.least_of_each_number
-    return replace(conventions, least_of_each_number=least)
+    fewest = least_of_each_number or conventions.least_of_each_number
+    return replace(conventions, least_of_each_number=fewest)
 
 
 def _read_sentences(files: Sequence[Path], english: bool) -> Iterable[Sentence]:
-    read = tqdm(read_treebank(files), desc="Reading", unit=" sentences", disable=None)
-    return map(mark_verb_number, read) if english else read
+    sentences = tqdm(read_treebank(files), desc="Reading", unit=" sentences", disable=None)
+    return map(mark_verb_number, sentences) if english else sentences
 
 
 def _write(

@@ -34,9 +34,10 @@ def check_factors(design: Design) -> None:
     for location, condition in _list_conditions(design):
         _check_when(design, condition, location)
     for number, quota in enumerate(design.quotas, start=1):
-        if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
+        if unknown_lists := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
             raise DesignError(
-                f"quota {number} is for list {beyond[0]}, but there are {design.n_lists} lists",
+                f"quota {number} is for list {unknown_lists[0]}, but there are {design.n_lists}"
+                " lists",
                 where="design.quotas",
                 expected=f"lists 0 to {design.n_lists - 1}",
             )

@@ -282,7 +282,7 @@ def certify(session: ObservedSession) -> Certificate:
     """Return the certificate of a session."""
     answers = session.answers
     unexplained = unexplained_ms(session)
-    beyond = sum(abs(ms) > TOLERANCE_MS for ms in unexplained)
+    n_unexplained = sum(abs(ms) > TOLERANCE_MS for ms in unexplained)
     speaking = signals(session)
     counting = count_signs(session, speaking)
     return Certificate(
@@ -292,7 +292,9 @@ def certify(session: ObservedSession) -> Certificate:
         excess_ms=excess_ms(session),
         n_too_early=n_too_early(session),
         n_intervals=len(unexplained),
-        mismatch_share=beyond / len(unexplained) if len(unexplained) >= FEWEST_INTERVALS else None,
+        mismatch_share=n_unexplained / len(unexplained)
+        if len(unexplained) >= FEWEST_INTERVALS
+        else None,
         unexplained_ms=median(unexplained) if unexplained else None,
         n_untrusted=sum(answer.trusted is False for answer in answers),
         n_unmeasured=sum(answer.trusted is None for answer in answers),

@@ -93,11 +93,15 @@ class GivenAnswer:
     """An answer as the page sends it and the database stores it: a side, or a point of a scale.
 
     A step-by-step reading also has its steps; its side is set only if a question followed.
+
+    Attributes:
+        details: What the type's own script sent beyond these, as JSON; ``accepts`` checks it.
     """
 
     side: Side | None = None
     rating: int | None = None
     steps: Steps | None = None
+    details: Mapping[str, object] | None = None
 
     @property
     def place(self) -> str:

@@ -50,6 +50,8 @@ class ResponseType(Timed, Proposals, ABC):
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.
+        has_details: Whether the script sends details of an answer, of which the type derives
+            columns; its ``accepts`` refuses details that are wrong.
         columns: The columns that one answer fills in the exported table of responses.
         trial_columns: Columns that the exported table of trials adds or redefines.
         step_table: The exported table of the measurements of each word or region, for types that
@@ -76,6 +78,7 @@ class ResponseType(Timed, Proposals, ABC):
     measures: ClassVar[tuple[str, ...]] = ()
     template: ClassVar[str]
     script: ClassVar[str] = "choice/choice.js"
+    has_details: ClassVar[bool] = False
     columns: ClassVar[tuple[Column, ...]]
     trial_columns: ClassVar[tuple[Column, ...]] = ()
     step_table: ClassVar[TableSchema | None] = None
@@ -260,8 +263,17 @@ class ResponseType(Timed, Proposals, ABC):
             answer: The answer.
             options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
-        has_side_only = answer.rating is None and answer.steps is None
+        has_side_only = answer.rating is None and answer.steps is None and answer.details is None
         return has_side_only and answer.side in SIDES[: self.n_offered(options)]
+
+    def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
+        """Return an accepted answer as it is stored, with what only the server can add.
+
+        Args:
+            answer: The answer.
+            options: The versions on the trial's screen, joined by spaces; None for a pair.
+        """
+        return answer
 
     def time_outside_rt_ms(self, answer: GivenAnswer) -> float | None:
         """Return the time of a trial that the answer's reaction time leaves out.

@@ -16,6 +16,7 @@ from experiment.tables.schemas import EXPORT_TABLES, RESPONSES, TRIALS
 RESPONSE_TYPES = Registry(
     "type of response",
     {
+        "typed": "experiment.responses.typed.typed:Typed",
         "mixed": "experiment.responses.mixed.mixed:Mixed",
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "maze": "experiment.responses.reading.maze:Maze",

@@ -164,7 +164,7 @@ ANSWERS = TableSchema(
     (
         _PARTICIPANT,
         Column("field", "string", "the field's name in study.toml"),
-        Column("value", "string", "the answer as given"),
+        Column("value", "string", "the answer as given", is_free_text=True),
     ),
 )
 
@@ -293,7 +293,11 @@ SCORES = TableSchema(
             "the version compared with good in the forced choice",
             values=(Variant.BAD, Variant.DISTRACTOR),
         ),
-        Column("variant", "string", "the version scored", values=tuple(Variant)),
+        Column(
+            "variant",
+            "string",
+            "the version scored: good, bad, distractor, or the study's own column of options",
+        ),
         Column("logprob_nats", "number", "log-probability of the whole text", unit="nat"),
         Column("n_tokens", "integer", "tokens scored"),
         Column("n_unknown", "integer", "tokens outside the model's vocabulary"),

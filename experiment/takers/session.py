@@ -71,7 +71,8 @@ class Screens:
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
         several = bool(self.response.named_scales)
-        if self.response.types or self.response.step_table or several:
+        has_own_answers = self.response.step_table or self.response.has_details
+        if self.response.types or has_own_answers or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',
                 where=str(study.folder),
@@ -80,6 +81,8 @@ class Screens:
                 if self.response.types
                 else "Make a study of each of its scales, and take those"
                 if several
+                else "No model types or does anything else that only a page of its own asks for"
+                if self.response.has_details
                 else "For what is read step by step, `parallax reading surprisal` gives what a "
                 "model makes of each word",
             )

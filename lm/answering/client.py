@@ -11,7 +11,13 @@ from weakref import finalize
 import httpx
 
 from lm.answering.budget import Budget
-from lm.answering.replies import ServerReply, UnusableReplyError, join_stream, parse_reply
+from lm.answering.replies import (
+    NoReplyError,
+    ServerReply,
+    UnusableReplyError,
+    join_stream,
+    parse_reply,
+)
 from lm.answering.spec import ServerModel
 from lm.errors import LmError
 
@@ -83,8 +89,9 @@ class Client:
 
         Raises:
             UnusableReplyError: The reply to every attempt is not what was asked for.
-            LmError: The server refuses, does not answer despite all retries, or answers with
-                another model than at first; or the cap allows no further attempt.
+            NoReplyError: The server refuses, or does not answer despite all retries.
+            LmError: The server answers with another model than at first, or the cap allows no
+                further attempt.
         """
         reply = self._post_with_retries(path, worst, {"model": self._server.model, **body}, check)
         current = (reply.model or "") if self._varying else reply.fingerprint
@@ -102,6 +109,7 @@ class Client:
         self, path: str, worst: float, body: dict[str, Any], check: Check
     ) -> ServerReply:
         reason, wait_s, unusable = "", _FIRST_WAIT_S, list[UnusableReplyError]()
+        is_refusal = False
         for number in range(_TRIES):
             if number:
                 self._wait(wait_s)
@@ -129,15 +137,17 @@ class Client:
             if _asks_for_stream(response) and not self._streams:
                 self._streams = True
                 continue
-            if response.status_code not in _PASSING:
+            if is_refusal := response.status_code not in _PASSING:
                 break
             wait_s = max(wait_s, _retry_after_s(response))
-        kind = UnusableReplyError if unusable else LmError
-        raise kind(
+        message = (
             f"{self._server.url}/{path} gives no answer ({reason}). Expected a server that speaks "
             f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
             "answered is kept: the same command goes on from there."
         )
+        if unusable:
+            raise UnusableReplyError(message)
+        raise NoReplyError(message, is_refusal=is_refusal)
 
     def _attempt(
         self, path: str, worst: float, body: dict[str, Any], n_unusable: int

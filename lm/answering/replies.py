@@ -32,6 +32,18 @@ class UnusableReplyError(LmError):
     """A server's reply is complete, but is not what was asked for."""
 
 
+class NoReplyError(LmError):
+    """A server refused a call, or failed in all attempts.
+
+    Attributes:
+        is_refusal: Whether the server refused the call, so that it would refuse it again.
+    """
+
+    def __init__(self, message: str, *, is_refusal: bool) -> None:
+        super().__init__(message)
+        self.is_refusal = is_refusal
+
+
 def _refuse_positive(logprob: float) -> float:
     if logprob > _ROUNDING:
         raise ValueError(f"a log-probability cannot be {logprob:g}")

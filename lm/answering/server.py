@@ -20,6 +20,7 @@ from lm.answering.messages import (
     total_thinking_tokens,
 )
 from lm.answering.replies import (
+    NoReplyError,
     ServerReply,
     UnusableReplyError,
     align_echoed_tokens,
@@ -250,29 +251,37 @@ def find_tier(post: Post, *, chat: bool = False, expected: Tier = Tier.SAMPLES) 
         expected: The tier that the server had before: a reply that is below it is asked for again.
 
     Raises:
-        LmError: The server does not even write text.
+        LmError: The server does not even write text, changes its model, or costs more than the cap.
     """
     if chat:
         _check_writes(post)
         return Tier.SAMPLES, "it was asked as a chat"
-    try:
-        _check_echoes(post, again=expected is Tier.TEXT)
-    except LmError as error:
-        without_text = str(error)
-    else:
-        return Tier.TEXT, ""
-    try:
-        check = find_alternatives if expected is Tier.NEXT else _accept
-        reply = post(
-            "completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES
-        )
-        if len(find_alternatives(reply)) > 1:
-            return Tier.NEXT, without_text
-        without_text += "; it names a single alternative for the next token"
-    except LmError as error:
-        without_text += f"; {error}"
+    # A probe that failed, as servers do that are starting, is repeated after a lower one succeeded.
+    tier, note, has_failed = _try_probes(post, expected)
+    if has_failed:
+        tier, note, _ = _try_probes(post, expected)
+    return tier, note
+
+
+def _try_probes(post: Post, expected: Tier) -> tuple[Tier, str, bool]:
+    """Return the tier, why it is not higher, and whether the server failed to reply to a probe."""
+    probes = {
+        Tier.TEXT: partial(_check_echoes, post, again=expected is Tier.TEXT),
+        Tier.NEXT: partial(_check_alternatives, post, again=expected is Tier.NEXT),
+    }
+    reasons, has_failed = list[str](), False
+    for tier, probe in probes.items():
+        try:
+            probe()
+        except UnusableReplyError as error:
+            reasons.append(str(error))
+        except NoReplyError as error:
+            reasons.append(str(error))
+            has_failed |= not error.is_refusal
+        else:
+            return tier, "; ".join(reasons), has_failed
     _check_writes(post)
-    return Tier.SAMPLES, without_text
+    return Tier.SAMPLES, "; ".join(reasons), has_failed
 
 
 def _check_writes(post: Post) -> None:
@@ -291,18 +300,40 @@ def _accept(_: ServerReply) -> None:
 
 
 def _check_echoes(post: Post, *, again: bool) -> None:
-    """Raise an LmError unless the server echoes two new, random texts unchanged.
+    """Check that the server echoes two new, random texts unchanged.
 
     Args:
         post: Calls the server.
         again: Whether to ask again after a reply without the echo.
+
+    Raises:
+        UnusableReplyError: It does not.
+        NoReplyError: The server refuses or fails.
     """
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
         check = partial(align_echoed_tokens, text=text) if again else _accept
         reply = post("completions", check=check, prompt=text, max_tokens=1, echo=True, logprobs=1)
         if len(align_echoed_tokens(reply, text)) < len(text.split()) // 2:
-            raise LmError("the server gave fewer log-probabilities than the text has words")
+            problem = "the server gave fewer log-probabilities than the text has words"
+            raise UnusableReplyError(problem)
+
+
+def _check_alternatives(post: Post, *, again: bool) -> None:
+    """Check that the server names several alternatives for the next token.
+
+    Args:
+        post: Calls the server.
+        again: Whether to ask again after a reply without alternatives.
+
+    Raises:
+        UnusableReplyError: It does not.
+        NoReplyError: The server refuses or fails.
+    """
+    check = find_alternatives if again else _accept
+    reply = post("completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
+    if len(find_alternatives(reply)) <= 1:
+        raise UnusableReplyError("it names a single alternative for the next token")
 
 
 def _make_user_message(text: str) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Recurrent language models: LSTM, simple recurrent network, and an LSTM with a short window."""
+"""Recurrent models: an LSTM, a simple recurrent network, an LSTM with a short context window."""

@@ -63,8 +63,8 @@ def reserved_cents(session: Session, now: datetime) -> int:
         )
     )
     return sum(
-        unit * (most - reviewed.get(hit, 0) if expires > now else live.get(hit, 0))
-        for hit, unit, most, expires in hits
+        unit * (max_assignments - reviewed.get(hit, 0) if expires > now else live.get(hit, 0))
+        for hit, unit, max_assignments, expires in hits
     )
 
 
@@ -79,9 +79,9 @@ def _count_by_hit(session: Session, states: tuple[str, ...]) -> dict[int, int]:
 
 def available_cents(session: Session, now: datetime) -> int:
     """Return the money that the requester can still spend."""
-    deposited = session.scalars(select(Account.deposited_cents)).one()
+    deposited_cents = session.scalars(select(Account.deposited_cents)).one()
     spent = session.scalars(select(func.sum(Payment.amount_cents + Payment.fee_cents))).one() or 0
-    return deposited - spent - reserved_cents(session, now)
+    return deposited_cents - spent - reserved_cents(session, now)
 
 
 def refuse_overdraft(session: Session, now: datetime) -> None:

@@ -43,7 +43,7 @@ def find_violations(value: Any, shape: Shape, name: str = "") -> Iterator[str]: 
 
 
 def _violated_rules(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 - a scalar of any kind
-    most = shape.metadata.get("max")
+    maximum = shape.metadata.get("max")
     if shape.type_name == "string":
         enumeration, pattern = shape.metadata.get("enum"), shape.metadata.get("pattern")
         if enumeration and value not in enumeration:
@@ -51,8 +51,8 @@ def _violated_rules(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 
         # The models' patterns are anchored; a newline at the end must not match.
         if pattern and not re.fullmatch(pattern, value):
             yield f"satisfy regular expression pattern: {pattern}"
-        if most is not None and len(value) > most:
-            yield f"have length less than or equal to {most}"
+        if maximum is not None and len(value) > maximum:
+            yield f"have length less than or equal to {maximum}"
     elif shape.type_name == "timestamp":
         if isinstance(value, bool | str) or not 0 <= value <= _LATEST_S:
             yield f"be a time in seconds since 1970, up to {_LATEST_S}"
@@ -60,8 +60,8 @@ def _violated_rules(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 
         bits = 31 if shape.type_name == "integer" else 63
         if isinstance(value, bool) or not -(2**bits) <= value < 2**bits:
             yield f"be a whole number of {bits + 1} bits"
-        elif most is not None and value > most:
-            yield f"have value less than or equal to {most}"
+        elif maximum is not None and value > maximum:
+            yield f"have value less than or equal to {maximum}"
 
 
 def _lower_first_letter(name: str) -> str:

@@ -198,14 +198,14 @@ def _choose_assignment_id(session: Session, hit: Hit, faults: FaultPlan) -> str:
             Assignment.hit_id == hit.id, Assignment.status.in_(("returned", "abandoned"))
         )
     ).all()
-    used = set(
+    used_ids = set(
         session.scalars(
             select(Assignment.assignment_id).where(
                 Assignment.assignment_id.in_(returned_ids), Assignment.status.in_(_TAKING)
             )
         )
     )
-    free = [assignment_id for assignment_id in returned_ids if assignment_id not in used]
+    free = [assignment_id for assignment_id in returned_ids if assignment_id not in used_ids]
     return free[0] if free and faults.strike("accept", "id_reused") else new_id()
 
 

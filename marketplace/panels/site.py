@@ -71,10 +71,10 @@ def create_panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
             link = records.study(key).link
         elif faults.strike("arrival", "cut_off"):
             link = link[:-1]
-        sent = Response(status=303, headers={"Location": link})
+        redirect_response = Response(status=303, headers={"Location": link})
         # A real panel knows a browser by its cookie; this cookie also names the study.
-        sent.set_cookie(COOKIE, f"{key}/{name}", samesite="Lax")
-        return sent
+        redirect_response.set_cookie(COOKIE, f"{key}/{name}", samesite="Lax")
+        return redirect_response
 
     @site.get("/submissions/complete")
     @site.get("/complete")

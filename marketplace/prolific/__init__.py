@@ -72,13 +72,13 @@ def create_prolific(
 
 
 def _account_factory(currency: str, **chosen: object) -> Callable[[], dict[str, Any]]:
-    least, recommended = _PAY[currency]
+    minimum, recommended = _PAY[currency]
 
     def account() -> dict[str, Any]:
         return {
             **chosen,
             "currency": currency,
-            "least_per_hour_minor": least,
+            "least_per_hour_minor": minimum,
             "recommended_per_hour_minor": recommended,
             "private_key": new_private_key(),
         }

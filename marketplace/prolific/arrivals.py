@@ -55,8 +55,8 @@ def build_study_url(moment: Moment, submission: Submission) -> str:
         address = address.replace(f"{{{{%{name}%}}}}", value)
     if not fields["is_external_study_url_secure"]:
         return address
-    joined = "&" if urlsplit(address).query else "?"
-    return f"{address}{joined}prolific_token={_sign_arrival(moment, submission, address)}"
+    separator = "&" if urlsplit(address).query else "?"
+    return f"{address}{separator}prolific_token={_sign_arrival(moment, submission, address)}"
 
 
 def _sign_arrival(moment: Moment, submission: Submission, address: str) -> str:

@@ -175,18 +175,18 @@ def change_study(
         RefusedError: A change is invalid, or the field can no longer be changed.
     """
     if published:
-        fixed = sorted(set(changes) - _AFTER_PUBLISHING)
-        if fixed:
-            raise RefusedError({name: ["It cannot be changed any more."] for name in fixed})
+        fixed_fields = sorted(set(changes) - _AFTER_PUBLISHING)
+        if fixed_fields:
+            raise RefusedError({name: ["It cannot be changed any more."] for name in fixed_fields})
         _refuse_other_codes(fields, changes)
-    changed = {**fields, **changes}
+    changed_fields = {**fields, **changes}
     if "access_details" in changes and published:
         further = changes["access_details"]
-        changed["access_details"] = [*fields.get("access_details", []), *further]
-        changed["total_available_places"] = sum(
-            detail["total_allocation"] for detail in changed["access_details"]
+        changed_fields["access_details"] = [*fields.get("access_details", []), *further]
+        changed_fields["total_available_places"] = sum(
+            detail["total_allocation"] for detail in changed_fields["access_details"]
         )
-    return read_study(changed, account)
+    return read_study(changed_fields, account)
 
 
 def _refuse_other_codes(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
@@ -217,14 +217,16 @@ def _check_features(fields: Mapping[str, Any], account: Account) -> None:
     actions = [action for code in fields["completion_codes"] for action in code["actions"]]
     names = {action["action"] for action in actions}
     config = fields["submissions_config"]
-    needed = {
+    needed_features = {
         SIGNED: fields["is_external_study_url_secure"],
         SCREENING: SCREEN_OUT in names,
         DYNAMIC: "DYNAMIC_PAYMENT" in names,
         AUTO_REJECTION: bool(config["auto_rejection_categories"]),
     }
     missing = [
-        name for name, is_needed in needed.items() if is_needed and name not in account.features
+        name
+        for name, is_needed in needed_features.items()
+        if is_needed and name not in account.features
     ]
     if missing:
         raise RefusedError(

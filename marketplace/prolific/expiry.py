@@ -47,8 +47,10 @@ def apply_expiry(moment: Moment) -> None:
         return
     _publish_scheduled(moment)
     _run_jobs(moment)
-    changed = [*_time_out_submissions(moment), *_review_automatically(moment)]
-    for study in {submission.study.id: submission.study for submission in changed}.values():
+    changed_submissions = [*_time_out_submissions(moment), *_review_automatically(moment)]
+    for study in {
+        submission.study.id: submission.study for submission in changed_submissions
+    }.values():
         update_status(moment, study)
 
 
@@ -66,35 +68,39 @@ def _time_out_submissions(moment: Moment) -> list[Submission]:
     timed_out = []
     working = Submission.status.in_(("RESERVED", "ACTIVE"))
     for submission in moment.session.scalars(select(Submission).where(working)).all():
-        allowed = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
+        allowed_time = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
         started_at = submission.started_at or submission.reserved_at
-        if moment.now - started_at > (allowed if submission.status == "ACTIVE" else _RESERVED_FOR):
+        if moment.now - started_at > (
+            allowed_time if submission.status == "ACTIVE" else _RESERVED_FOR
+        ):
             set_status(moment, submission, "TIMED-OUT")
             timed_out.append(submission)
     return timed_out
 
 
 def _review_automatically(moment: Moment) -> list[Submission]:
-    reviewed = []
+    reviewed_submissions = []
     waiting = select(Submission).where(Submission.status == "AWAITING REVIEW")
     for submission in moment.session.scalars(waiting).all():
-        waited = moment.now - (submission.completed_at or moment.now)
-        if waited >= APPROVED_AFTER:
+        waiting_time = moment.now - (submission.completed_at or moment.now)
+        if waiting_time >= APPROVED_AFTER:
             approve(moment, submission)
-            reviewed.append(submission)
-        elif waited >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
+            reviewed_submissions.append(submission)
+        elif waiting_time >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
             submission.rejection_category = "EXCEPTIONALLY_FAST"
             submission.reviewed_at = moment.now
             set_status(moment, submission, "REJECTED")
-            reviewed.append(submission)
-    return reviewed
+            reviewed_submissions.append(submission)
+    return reviewed_submissions
 
 
 def _is_rejected_automatically(submission: Submission) -> bool:
     categories = submission.study.fields["submissions_config"].get("auto_rejection_categories", [])
     # Un-rejected submissions, and those with a return request, are not rejected automatically.
-    spared = submission.return_requested is not None or submission.unrejected
-    return "EXCEPTIONALLY_FAST" in categories and not spared and is_exceptionally_fast(submission)
+    is_spared = submission.return_requested is not None or submission.unrejected
+    return (
+        "EXCEPTIONALLY_FAST" in categories and not is_spared and is_exceptionally_fast(submission)
+    )
 
 
 def _run_jobs(moment: Moment) -> None:

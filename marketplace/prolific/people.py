@@ -196,24 +196,24 @@ def _passes_filter(moment: Moment, participant: Participant, filter_: Mapping[st
         span = filter_.get("selected_range", {})
         lower, upper = int(span.get("lower", 0)), int(span.get("upper", 200))
         return lower <= participant.age <= upper
-    chosen = {str(value) for value in filter_.get("selected_values", [])}
+    chosen_values = {str(value) for value in filter_.get("selected_values", [])}
     if name == "current-country-of-residence":
-        return _COUNTRY_CODES.get(participant.country) in chosen
+        return _COUNTRY_CODES.get(participant.country) in chosen_values
     if name in _GROUP_FILTERS:
         is_member = any(
             participant.ref
             in {membership.participant for membership in list_members(moment, group)}
-            for group in (find_group(moment, ref) for ref in chosen)
+            for group in (find_group(moment, ref) for ref in chosen_values)
         )
         return is_member == _GROUP_FILTERS[name]
     if name in _STUDY_FILTERS:
         earlier_submissions = select(Submission).where(
             Submission.participant == participant.ref,
-            Submission.study.has(Study.ref.in_(chosen)),
+            Submission.study.has(Study.ref.in_(chosen_values)),
         )
         return (moment.session.scalars(earlier_submissions).first() is not None) == _STUDY_FILTERS[
             name
         ]
     if name in _PERSON_FILTERS:
-        return (participant.ref in chosen) == _PERSON_FILTERS[name]
+        return (participant.ref in chosen_values) == _PERSON_FILTERS[name]
     return True

@@ -42,8 +42,8 @@ def transition(moment: Moment, study: Study, action: str, publish_at: datetime |
     Raises:
         RefusedError: The study's status does not allow the action.
     """
-    allowed, do = _ACTIONS[action]
-    if study.status not in allowed:
+    allowed_statuses, do = _ACTIONS[action]
+    if study.status not in allowed_statuses:
         raise RefusedError(
             f"A study that is {study.status} cannot do {action}.",
             code=140005,
@@ -98,8 +98,8 @@ def _pause(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
 
 def _start(moment: Moment, study: Study, _publish_at: datetime | None) -> None:
     screening = find_screen_out(study)
-    used = count_by_status(moment.session, study).get("SCREENED OUT", 0)
-    if screening is not None and used >= screening["slots"]:
+    n_used = count_by_status(moment.session, study).get("SCREENED OUT", 0)
+    if screening is not None and n_used >= screening["slots"]:
         raise RefusedError("All screen-out slots are used; give the study more of them first.")
     set_study_status(moment, study, "ACTIVE")
     update_status(moment, study)

@@ -88,8 +88,8 @@ def _apply_actions(
 
 
 def _pay_screen_out(moment: Moment, submission: Submission, action: dict[str, Any]) -> None:
-    used = count_by_status(moment.session, submission.study).get("SCREENED OUT", 0)
-    if used >= action["slots"]:
+    n_used = count_by_status(moment.session, submission.study).get("SCREENED OUT", 0)
+    if n_used >= action["slots"]:
         raise RefusedError("All screen-out slots of the study are used.")
     record_payment(moment, submission, "screen_out", action["fixed_screen_out_reward"])
 
@@ -110,8 +110,8 @@ def is_exceptionally_fast(submission: Submission) -> bool:
     """Return whether a submission took less than a tenth of the estimated time."""
     if submission.started_at is None or submission.completed_at is None:
         return False
-    estimated = timedelta(minutes=float(submission.study.fields["estimated_completion_time"]))
-    return submission.completed_at - submission.started_at < estimated / 10
+    estimated_time = timedelta(minutes=float(submission.study.fields["estimated_completion_time"]))
+    return submission.completed_at - submission.started_at < estimated_time / 10
 
 
 CATEGORIES = (

@@ -154,18 +154,18 @@ def set_status(moment: Moment, submission: Submission, status: str) -> None:
 
 def report_many_returns(moment: Moment, study: Study, by_status: dict[str, int]) -> None:
     """Queue an event, once per study, when many participants return it."""
-    everybody, returned = sum(by_status.values()), by_status.get("RETURNED", 0)
-    is_high = everybody >= _FEWEST_SUBMISSIONS and returned > _MANY_RETURNS * everybody
+    everybody, n_returned = sum(by_status.values()), by_status.get("RETURNED", 0)
+    is_high = everybody >= _FEWEST_SUBMISSIONS and n_returned > _MANY_RETURNS * everybody
     if is_high and not study.high_return_reported:
         study.high_return_reported = True
-        _queue_event(moment, HIGH_RETURNS, study.ref, {"return_rate": returned / everybody})
+        _queue_event(moment, HIGH_RETURNS, study.ref, {"return_rate": n_returned / everybody})
 
 
 def _queue_event(moment: Moment, event_type: str, resource: str, about: dict[str, Any]) -> None:
-    subscribed = select(Subscription).where(
+    subscription_query = select(Subscription).where(
         Subscription.event_type == event_type, Subscription.enabled
     )
-    for subscription in moment.session.scalars(subscribed):
+    for subscription in moment.session.scalars(subscription_query):
         payload = {
             "event_type": event_type,
             "resource_id": resource,

@@ -173,8 +173,8 @@ def write_partial_files(pipe: Blueprint, folder: Path) -> int:
     for experiment in pipe.experiments.values():  # type: ignore[attr-defined]
         for key, trials in list(experiment.staged.items()):
             if trials:
-                ordered = sorted(trials, key=lambda at: int(at.partition("/")[2]))
-                text = json.dumps([json.loads(trials[at]) for at in ordered])
+                ordered_keys = sorted(trials, key=lambda at: int(at.partition("/")[2]))
+                text = json.dumps([json.loads(trials[at]) for at in ordered_keys])
                 name = experiment.names[key].removesuffix(".json")
                 _data_path(folder, f"{name}.partial.json").write_text(
                     text, encoding="utf-8", newline="\n"

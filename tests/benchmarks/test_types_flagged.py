@@ -26,6 +26,8 @@ with pytest.MonkeyPatch.context() as patch:
     )
 
 TYPES = dict(types())
+# Nobody has measured how often a flag is false for people who type: in their sessions none counts.
+MEASURED = set(RESPONSE_TYPES.built_in) - {"typed"}
 
 
 def spoken(name: str, way: str) -> set[str]:
@@ -34,7 +36,7 @@ def spoken(name: str, way: str) -> set[str]:
 
 
 def test_the_bench_has_every_type_of_response():
-    assert {name.partition(",")[0] for name in TYPES} == set(RESPONSE_TYPES.built_in)
+    assert {name.partition(",")[0] for name in TYPES} == MEASURED
 
 
 @pytest.mark.parametrize("name", TYPES)
@@ -55,7 +57,7 @@ def test_the_product_reads_the_worst_cell_of_each_sign():
     rows = list(csv.DictReader(lines, delimiter="\t"))
     keys = {(row["type"], row["seen"], int(row["n_trials"]), row["name"]) for row in rows}
     seen = {way.seen for way in WAYS.values()}
-    assert keys == set(product(RESPONSE_TYPES.built_in, seen, LENGTHS, SIGNS))
+    assert keys == set(product(MEASURED, seen, LENGTHS, SIGNS))
     assert len(rows) == len(keys)
 
 

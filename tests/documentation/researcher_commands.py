@@ -53,6 +53,7 @@ PAGES = {
     "exclude": "a run's *Overview*",
     "integrity": "*Participants*, sorted by flags",
     "summarise": "none: a periodic job does it",
+    "stopping": "none: a periodic job does it",
     "correct": "a participant's page",
     "restrict": "a participant's page",
     "erase": "none: the participant does it with their code; a mistake cannot be taken back",

@@ -275,8 +275,8 @@ def restore_(
     # A new key could not decrypt the backup's secrets.
     keys = read_keys(folder, settings.secret_key_file)
     with (
-        readable(file, identity) as read,
-        open_merged_backup(read, complete=copied) as decrypted,
+        readable(file, identity) as backup_file,
+        open_merged_backup(backup_file, complete=copied) as decrypted,
         open_instance_database(instance) as engine,
         exclusive_access(engine),
     ):
@@ -322,8 +322,8 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     settings = load_settings(folder := open_instance(instance))
     refusal = ""
     with (
-        readable(file, identity) as read,
-        open_merged_backup(read, complete=False) as decrypted,
+        readable(file, identity) as backup_file,
+        open_merged_backup(backup_file, complete=False) as decrypted,
         open_instance_database(instance) as engine,
     ):
         tried = try_out(engine, decrypted)

@@ -1,4 +1,4 @@
-"""``parallax db move``: an installation from its SQLite file to a PostgreSQL database."""
+"""``parallax db move``: move an installation from its SQLite file to a PostgreSQL database."""
 
 import secrets
 from collections.abc import Sequence

@@ -30,6 +30,7 @@ from webapp.runs.blinding import check_unblinded, unblind_with_second_person
 from webapp.runs.launch import add_places_to_run, check_responsible_people
 from webapp.runs.runs import (
     close_run,
+    describe_rules,
     find_named_run,
     list_run_progress,
     load_launched_study,
@@ -111,7 +112,7 @@ def link_base(instance: Path) -> str:
 @add_instance_option
 def runs(instance: Path) -> None:
     """List the runs and their progress."""
-    header = (
+    header: tuple[str, ...] = (
         "run",
         "study",
         "recruiter",
@@ -123,6 +124,9 @@ def runs(instance: Path) -> None:
         "excluded",
     )
     with reading(open_sessions(instance)) as session:
+        progress = list_run_progress(session)
+        rules = describe_rules(session, [p.run for p in progress])
+        header += ("rule",) if rules else ()
         rows = [
             (
                 p.run.ref,
@@ -134,8 +138,9 @@ def runs(instance: Path) -> None:
                 f"{p.taken} of {p.places}",
                 p.finished,
                 p.excluded,
+                *([rules.get(p.run.id, "")] if rules else []),
             )
-            for p in list_run_progress(session)
+            for p in progress
         ]
     click.echo(text_table(header, rows) if rows else "There are no runs yet.")
 
@@ -151,9 +156,9 @@ def close(run: str, yes: bool, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        owed = describe_debts(find_debts(session, find_named_run(session, run)))
-    if owed:
-        click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
+        debts_text = describe_debts(find_debts(session, find_named_run(session, run)))
+    if debts_text:
+        click.echo(f"{debts_text}. To pay them: parallax approve {run}; parallax bonus {run}")
         if not yes:
             click.confirm("Close it all the same?", abort=True)
     run_in_transaction(

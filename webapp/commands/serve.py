@@ -144,12 +144,12 @@ def work(once: bool, instance: Path) -> None:
             leaving.set()
             long_job_worker.stop()
         return
-    failed = [
+    failed_jobs = [
         name for name, job in PERIODIC.items() if not run_job(name, job, services, folder, None)
     ]
     services.engine.dispose()
-    if failed:
+    if failed_jobs:
         raise WebappError(
-            f"{', '.join(failed)} failed", where=str(instance), remedy="The log above says why"
+            f"{', '.join(failed_jobs)} failed", where=str(instance), remedy="The log above says why"
         )
     click.echo(f"Done: {', '.join(PERIODIC)}.")

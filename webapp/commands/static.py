@@ -230,9 +230,9 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     PATHS are files, folders, or archives of results of JATOS. The same files may be given again,
     with others: what is known already is not added twice, and withdrawals are obeyed.
     """
-    gathered = read_session_files(paths)
+    session_files = read_session_files(paths)
     by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
-    for (folder, name), entries in gathered.sessions.items():
+    for (folder, name), entries in session_files.sessions.items():
         by_folder[folder][name] = entries
     sessions_factory = open_sessions(instance)
     with sessions_factory() as session:
@@ -248,7 +248,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
                 " options: parallax study static",
             )
         note = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
-        lines = _report_files(gathered, unknown)
+        lines = _report_files(session_files, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
             replay = Replay(session, run, load_launched_study(session, run), mark, note)
@@ -296,9 +296,10 @@ def _import_report(
         if each.missing > 0:
             lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
     n_by_session = Counter(each.number for each in replayed if each.number is not None)
-    if repeated := sorted(number for number, times in n_by_session.items() if times > 1):
+    if repeated_numbers := sorted(number for number, times in n_by_session.items() if times > 1):
         lines.append(
-            f"{len(repeated)} sessions were given to several people: {_shortened_list(repeated)}."
+            f"{len(repeated_numbers)} sessions were given to several people:"
+            f" {_shortened_list(repeated_numbers)}."
         )
     gaps = [
         number for number in range(1, max(n_by_session, default=0)) if number not in n_by_session
@@ -321,19 +322,19 @@ def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Rep
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)
         .group_by(Participant.list)
     )
-    finished = {int(list_): int(number) for list_, number in rows if list_ is not None}
+    n_finished_by_list = {int(list_): int(number) for list_, number in rows if list_ is not None}
     placed = session.execute(
         select(func.count()).where(Participant.run_id == run.id, Participant.list.is_not(None))
     ).scalar_one()
-    n_lists, total = replay.study.design.n_lists, sum(finished.values())
-    measured = difference(finished, n_lists)
+    n_lists, total = replay.study.design.n_lists, sum(n_finished_by_list.values())
+    imbalance = difference(n_finished_by_list, n_lists)
     if not placed:
         return "Nobody has begun."
     dropout = 1 - total / placed
     rng = generator(run.seed, "imbalance", placed)
     expected = expected_imbalance(n_lists, placed, min(dropout, 0.99), assignment, rng)
     return (
-        f"Lists: the fullest has {measured} participants more than the emptiest. Expected of"
+        f"Lists: the fullest has {imbalance} participants more than the emptiest. Expected of"
         f" {placed} who begin, {dropout:.0%} of whom do not finish: {expected.mean:.1f}"
         f" ({expected.low} to {expected.high})."
     )

@@ -63,9 +63,11 @@ def add(
     name: str, role: str, password_file: TextIO | None, no_password: bool, instance: Path
 ) -> None:
     """Make an account for NAME and ask for its password."""
-    hashed = "" if no_password else hash_password(_read_password(password_file))
+    password_hash = "" if no_password else hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
-        accounts.add_user(session, name, Role(role), hashed, by=_name_operator(), now=utc_now())
+        accounts.add_user(
+            session, name, Role(role), password_hash, by=_name_operator(), now=utc_now()
+        )
     click.echo(f"{name} can sign in as {role}.")
 
 
@@ -87,10 +89,10 @@ def role(name: str, role: str, instance: Path) -> None:
 @add_instance_option
 def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     """Ask for a new password of NAME and sign them out everywhere."""
-    hashed = hash_password(_read_password(password_file))
+    password_hash = hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.set_password(session, user, hashed, by=_name_operator(), now=utc_now())
+        accounts.set_password(session, user, password_hash, by=_name_operator(), now=utc_now())
     click.echo(f"{name} has a new password and is signed out everywhere.")
 
 

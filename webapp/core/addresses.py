@@ -68,8 +68,8 @@ def _parse_address(text: str) -> _Address | None:
         address = ip_address(text)
     except ValueError:
         return None
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
+    mapped_address = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped_address or address
 
 
 def _identify_customer(address: _Address) -> str:

@@ -62,22 +62,22 @@ def gettext(message: str, **values: object) -> str:
         message: The English text, with ``%(name)s`` for each value.
         **values: The values by name.
     """
-    text, translated = _translate(message)
+    text, is_translated = _translate(message)
     filled_text = text % values if values else text
-    return filled_text if translated else Untranslated(filled_text)
+    return filled_text if is_translated else Untranslated(filled_text)
 
 
 def _translate_as_html(message: str, **values: object) -> Markup:
     """Return a message as HTML for a template; ``striptags`` makes it usable in an attribute."""
-    text, translated = _translate(message)
+    text, is_translated = _translate(message)
     filled_markup = Markup(text) % values if values else Markup(text)
-    return filled_markup if translated else _UNTRANSLATED.format(filled_markup)
+    return filled_markup if is_translated else _UNTRANSLATED.format(filled_markup)
 
 
 def _mark_untranslated(*messages: str) -> Markup:
     """Return the attributes that mark an element as English if no message is translated."""
-    translated = any(_translate(message)[1] for message in messages)
-    return Markup("") if translated else Markup(' lang="en" dir="ltr"')
+    is_translated = any(_translate(message)[1] for message in messages)
+    return Markup("") if is_translated else Markup(' lang="en" dir="ltr"')
 
 
 class _Translator(NamedTuple):
@@ -116,8 +116,10 @@ def languages() -> list[str]:
 
 def _request_language() -> str:
     # Until the request's run is known, use the browser's preferred language.
-    preferred: str | None = g.get("language") or request.accept_languages.best_match(languages())
-    return preferred or SOURCE_LANGUAGE
+    preferred_language: str | None = g.get("language") or request.accept_languages.best_match(
+        languages()
+    )
+    return preferred_language or SOURCE_LANGUAGE
 
 
 def text_direction() -> str:

@@ -106,9 +106,9 @@ def run_parallax(
         raise _limit_error(f"more than {_MOST_CPU_S} seconds of a processor", arguments[0])
     if process.returncode and "MemoryError" in err:
         raise _limit_error(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
-    worked = process.returncode == 0
-    text = out if worked else _shorten(describe_failure(instance, out + err))
-    return CommandResult(worked, _strip_instance_path(instance, text))
+    succeeded = process.returncode == 0
+    text = out if succeeded else _shorten(describe_failure(instance, out + err))
+    return CommandResult(succeeded, _strip_instance_path(instance, text))
 
 
 def _shorten(text: str) -> str:

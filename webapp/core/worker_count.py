@@ -21,7 +21,7 @@ def count_connections(workers: int) -> int:
     Args:
         workers: The number of processes for participants.
     """
-    needed = workers * (PARTICIPANT_CONNECTIONS + _EXTRA_CONNECTIONS) + COMMAND_CONNECTIONS
+    n_needed = workers * (PARTICIPANT_CONNECTIONS + _EXTRA_CONNECTIONS) + COMMAND_CONNECTIONS
     if count_workers(workers) > workers:
-        needed += RESEARCHER_CONNECTIONS + _EXTRA_CONNECTIONS
-    return needed
+        n_needed += RESEARCHER_CONNECTIONS + _EXTRA_CONNECTIONS
+    return n_needed

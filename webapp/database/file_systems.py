@@ -1,8 +1,8 @@
 """Check whether SQLite can use a file system: not shared by machines, and with working locks.
 
-Known file systems are judged by name. Shared folders of virtual machines and containers
-(9p, virtiofs, vboxsf) and FUSE file systems (davfs, sshfs) differ between versions, so locks and
-shared memory are tested as well.
+Local and network file systems are recognised by their name. Shared folders of virtual machines and
+containers (9p, virtiofs, vboxsf) and FUSE file systems (davfs, sshfs) differ between versions, so
+locks and shared memory are tested as well.
 """
 
 import errno
@@ -52,13 +52,15 @@ def refuse_network_disk(file: Path, mounts: str) -> None:
 
 def file_system(file: Path, mounts: str) -> str:
     """Return the type of a file's file system; empty if unknown."""
-    resolved, mount_point, kind = file.resolve(), Path(), ""
+    resolved_file, mount_point, kind = file.resolve(), Path(), ""
     for line in mounts.splitlines():
         _, point, mounted_kind, *_ = line.split(" ")
-        mounted = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), point))
+        mount_path = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), point))
         # A later mount hides an earlier one at the same path.
-        if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(mount_point.parts):
-            mount_point, kind = mounted, mounted_kind
+        if resolved_file.is_relative_to(mount_path) and len(mount_path.parts) >= len(
+            mount_point.parts
+        ):
+            mount_point, kind = mount_path, mounted_kind
     return kind
 
 

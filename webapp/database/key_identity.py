@@ -75,8 +75,8 @@ def fingerprints(keys: Keys) -> Fingerprints:
 
 def _compute_fingerprint(purpose: Purpose, key: Key) -> str:
     info = f"parallax fingerprint {purpose}".encode()
-    derived = HKDF(SHA256(), _FINGERPRINT_BYTES, salt=None, info=info)
-    return derived.derive(key.secret.encode()).hex()
+    key_derivation = HKDF(SHA256(), _FINGERPRINT_BYTES, salt=None, info=info)
+    return key_derivation.derive(key.secret.encode()).hex()
 
 
 def known_keys(connection: Connection) -> Fingerprints:
@@ -183,8 +183,10 @@ def other_keys(problem: str) -> WebappError:
 
 
 def _find_newest_name(connection: Connection) -> StoredName | None:
-    stored = type_coerce(Identity.sealed, String), type_coerce(Identity.hash, String)
-    newest = select(*stored).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc())
+    stored_columns = type_coerce(Identity.sealed, String), type_coerce(Identity.hash, String)
+    newest = (
+        select(*stored_columns).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc())
+    )
     row = connection.execute(newest.limit(1)).first()
     return None if row is None else StoredName(*row)
 
@@ -249,8 +251,8 @@ _HASH, _SEALED = (type_coerce(column, String) for column in (Identity.hash, Iden
 
 def sweep(session: Session) -> None:
     """Delete the names to which no row refers any more."""
-    used = or_(*(exists().where(key == Identity.id) for key in _NAME_REFERENCES))
-    session.execute(delete(Identity).where(~used).execution_options(synchronize_session=False))
+    is_used = or_(*(exists().where(key == Identity.id) for key in _NAME_REFERENCES))
+    session.execute(delete(Identity).where(~is_used).execution_options(synchronize_session=False))
 
 
 def renew_digests(engine: Engine) -> None:
@@ -315,11 +317,11 @@ def seal_anew(connection: Connection) -> int:
 def keys_in_use(connection: Connection) -> frozenset[int]:
     """Return the ids of the keys with which any data are sealed or digested."""
     rows = connection.execute(select(_HASH, _SEALED))
-    used = {int(text.partition(".")[0]) for row in rows for text in row}
+    used_ids = {int(text.partition(".")[0]) for row in rows for text in row}
     for _, stored in _list_sealed_columns():
         texts = connection.scalars(select(stored).where(stored != ""))
-        used |= {int(text.partition(".")[0]) for text in texts}
-    return frozenset(used)
+        used_ids |= {int(text.partition(".")[0]) for text in texts}
+    return frozenset(used_ids)
 
 
 def sealed_columns() -> Iterator[tuple[str, str]]:

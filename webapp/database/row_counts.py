@@ -242,11 +242,11 @@ def _write_sqlite_steps(count: _Count, row: str) -> Sequence[str]:
     run_id, subject, list_, where = (
         part.format(row=row) for part in (count.run_id, count.subject, count.list, count.where)
     )
-    this = f"run_id = {run_id} AND subject = {subject} AND list = {list_}"
+    same_row = f"run_id = {run_id} AND subject = {subject} AND list = {list_}"
     return (
         f"INSERT INTO run_count (run_id, subject, list, n) SELECT {run_id}, {subject}, {list_}, 0"
-        f" WHERE {where} AND NOT EXISTS (SELECT 1 FROM run_count WHERE {this});",
-        f"UPDATE run_count SET n = n + {_SIGNS[row]} WHERE {where} AND {this};",
+        f" WHERE {where} AND NOT EXISTS (SELECT 1 FROM run_count WHERE {same_row});",
+        f"UPDATE run_count SET n = n + {_SIGNS[row]} WHERE {where} AND {same_row};",
     )
 
 

@@ -43,8 +43,8 @@ def revision_of(connection: Connection) -> str | None:
     """Return the revision of a database's schema; None if it contains no tables of Parallax."""
     inspector, revision = inspect(connection), None
     if inspector.has_table(_REVISION_TABLE):
-        stored = select(column("version_num", String)).select_from(table(_REVISION_TABLE))
-        revision = connection.scalars(stored).one_or_none()
+        revision_query = select(column("version_num", String)).select_from(table(_REVISION_TABLE))
+        revision = connection.scalars(revision_query).one_or_none()
     if revision is None and inspector.has_table(Run.__tablename__):
         return _WITHOUT_REVISION
     return revision

@@ -30,7 +30,12 @@ from webapp.jobs.housekeeping import (
     summarise_runs,
 )
 from webapp.jobs.long_jobs import remove_outdated_reports
-from webapp.jobs.platforms import finish_payments, poll_platforms, send_reports
+from webapp.jobs.platforms import (
+    finish_payments,
+    poll_platforms,
+    send_reports,
+    stop_answered_runs,
+)
 from webapp.jobs.queue_store import open_store
 from webapp.services import Services
 
@@ -57,6 +62,7 @@ PERIODIC: Mapping[str, PeriodicJob] = {
     "erase_identities": PeriodicJob(3600, erase_due_identities),
     "remove_outdated_reports": PeriodicJob(300, remove_outdated_reports),
     "summarise_runs": PeriodicJob(60, summarise_runs),
+    "stop_answered_runs": PeriodicJob(60, stop_answered_runs),
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),
     "finish_payments": PeriodicJob(300, finish_payments),

@@ -4,14 +4,24 @@ import logging
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
 from experiment.participation import Ending
 from experiment.payment.payment import PaymentState
+from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
-from webapp.database.models import OutgoingReport, Participant, Payment, Recruitment, Run
+from webapp.database.models import (
+    AuditEntry,
+    OutgoingReport,
+    Participant,
+    Payment,
+    Recruitment,
+    Run,
+    RunCount,
+)
+from webapp.database.row_counts import RESPONSES
 from webapp.errors import WebappError
 from webapp.gate.gate import has_doubtful_panel_calls, settle_panel_calls
 from webapp.payments.ledger import CLAIM_TIMEOUT
@@ -21,6 +31,7 @@ from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
 from webapp.recruitment.departures import build_departure
 from webapp.recruitment.poll import poll_run
+from webapp.recruitment.progress import pause_run
 from webapp.recruitment.publish import require_recruitment
 from webapp.recruitment.reports import (
     ReportState,
@@ -30,7 +41,9 @@ from webapp.recruitment.reports import (
     send_report,
 )
 from webapp.recruitment.terms import refuse_other_owner
+from webapp.runs.runs import PAUSED, STOPPED, describe_rules
 from webapp.services import Services
+from webapp.users.audit_log import record_act
 
 _LOG = logging.getLogger("parallax.jobs")
 
@@ -59,6 +72,70 @@ def poll_platforms(services: Services) -> None:
     )
 
 
+def stop_answered_runs(services: Services) -> None:
+    """Ask the stopping rule of every open run in which something changed, and obey it.
+
+    A stopped run is closed, and hidden on its platform; who has begun can finish, and is paid.
+
+    Raises:
+        WebappError: A run's rule could not be asked, or its platform not be reached; the other runs
+            were seen to, and the next tick tries again.
+    """
+    problems = []
+    for run, counts in _list_changed_runs(services):
+        # In a process of its own: the rule reads all answers, and participants would wait.
+        done = run_parallax(services.instance, "stopping", run.ref, limit_s=None)
+        if done.worked:
+            services.asked_rules[run.id] = counts
+        else:
+            problems.append(f"run {run.ref}: {done.text.strip()}")
+    try:
+        _pause_stopped_runs(services)
+    except WebappError as error:
+        problems.append(str(error))
+    if problems:
+        raise WebappError(" ".join(problems))
+
+
+def _list_changed_runs(services: Services) -> list[tuple[Run, frozenset[tuple[str, int]]]]:
+    """Return the open runs with a rule whose counts of people are others than when it was asked."""
+    with reading(services.sessions) as session:
+        runs = session.scalars(select(Run).where(Run.closed_at.is_(None)).order_by(Run.id)).all()
+        with_rule = describe_rules(session, runs)
+        changed = []
+        for run in runs:
+            if run.id in with_rule:
+                counted = select(RunCount.subject, func.sum(RunCount.n)).where(
+                    RunCount.run_id == run.id, RunCount.subject != RESPONSES
+                )
+                rows = session.execute(counted.group_by(RunCount.subject))
+                counts = frozenset((subject, int(n)) for subject, n in rows)
+                if services.asked_rules.get(run.id) != counts:
+                    changed.append((run, counts))
+        return changed
+
+
+def _pause_stopped_runs(services: Services) -> None:
+    """Hide the stopped runs that their platforms still offer."""
+    with reading(services.sessions) as session:
+        acts = select(AuditEntry.run_ref)
+        published = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
+        runs = session.scalars(
+            published.where(
+                Run.ref.in_(acts.where(AuditEntry.act == STOPPED)),
+                Run.ref.not_in(acts.where(AuditEntry.act == PAUSED)),
+            )
+        ).all()
+
+    def pause(run: Run, platform: Platform) -> None:
+        pause_run(services.sessions, platform, run.ref, services.now())
+        with services.sessions.begin() as session:
+            record_act(session, "parallax", PAUSED, services.now(), run_ref=run.ref)
+
+    # Hiding offers spends nothing, so that it is allowed on a live platform too.
+    _call_each_platform(services, runs, pause, live=True)
+
+
 def finish_payments(services: Services) -> None:
     """Make the payments that were ordered and then interrupted by a crash or an outage.
 
@@ -85,13 +162,17 @@ def finish_payments(services: Services) -> None:
 
 
 def _call_each_platform(
-    services: Services, runs: Iterable[Run], do: Callable[[Run, Platform], object]
+    services: Services,
+    runs: Iterable[Run],
+    do: Callable[[Run, Platform], object],
+    *,
+    live: bool = False,
 ) -> None:
     problems = []
     for run in runs:
         try:
-            # Never live: spending real money must be allowed on the command line, each time.
-            platform = open_platform(run.recruiter, services.settings)
+            # Live only where nothing is spent: real money must be allowed on the command line.
+            platform = open_platform(run.recruiter, services.settings, live=live)
             with reading(services.sessions) as session:
                 where_it_is = require_recruitment(session, run, platform.endpoint)
             refuse_other_owner(run, where_it_is, platform)

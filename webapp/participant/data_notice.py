@@ -123,6 +123,11 @@ def _describe_answer_data(study: Study) -> Iterator[str]:
             "The path of the mouse, pen or finger during each choice, and when keys were pressed"
             " and let go, but not which keys."
         )
+    if response_of(study).has_details:
+        yield gettext(
+            "What you type in a trial, as you typed it; when you began and ended; how often you"
+            " deleted something; and whether you pasted it or your device put it in."
+        )
     if response_of(study).step_table:
         yield gettext(
             "For each word or part of a sentence: when it appeared and how long you took, and where"

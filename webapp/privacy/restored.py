@@ -1,4 +1,4 @@
-"""Carry out again, in a restored database, the wishes that participants made after the backup."""
+"""Repeat, in a restored database, the erasures and corrections that came after the backup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

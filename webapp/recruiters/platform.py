@@ -354,5 +354,5 @@ class Platform(Protocol):
 
     @by_paying_copy
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected submission is no error."""
+        """Refuse to pay for a submission; rejecting it a second time is not an error."""
         ...

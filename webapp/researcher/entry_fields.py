@@ -17,7 +17,7 @@ from experiment.errors import describe_validation_error
 from experiment.exclusion.rules import RULES, reason, rule_in_words
 from experiment.studies.question import FinalQuestion, list_unused_keys
 from webapp.errors import RequestError
-from webapp.researcher.toml_entries import read_entries
+from webapp.researcher.toml_edits import read_entries
 
 NOTHING_STORED = "Nothing was stored."
 # Between several values of one name.

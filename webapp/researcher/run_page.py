@@ -29,7 +29,7 @@ from webapp.runs.charts import Chart, load_visible_charts
 from webapp.runs.export import has_answers
 from webapp.runs.notes import list_notes_and_tags
 from webapp.runs.overview import make_overview
-from webapp.runs.runs import find_static_mark
+from webapp.runs.runs import describe_rules, find_static_mark
 from webapp.runs.second_person import list_pending_requests
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
@@ -103,6 +103,7 @@ def _collect_run_data(ref: str) -> dict[str, object]:
             "erase_at": compute_erasure_time(run, study),
             "overdue": is_erasure_due(run, study, services.now()),
             "overview": counts,
+            "rule": describe_rules(session, [run]).get(run.id),
             "hourly_minor": counts.hourly_minor(reward_minor),
             "unblinding": find_unblinding(session, run),
             "waiting": list_pending_requests(session, run, services.now()),

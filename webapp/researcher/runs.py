@@ -30,7 +30,13 @@ from webapp.runs.blinding import check_unblinded, unblind_with_second_person
 from webapp.runs.exclude import ExclusionCounts, store_verdicts
 from webapp.runs.launch import add_places_to_run
 from webapp.runs.people_table import ON_A_PAGE
-from webapp.runs.runs import close_run, list_run_progress, list_titles, open_run
+from webapp.runs.runs import (
+    close_run,
+    describe_rules,
+    list_run_progress,
+    list_titles,
+    open_run,
+)
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
@@ -53,6 +59,7 @@ def show_runs() -> str:
         runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=offset)[::-1]
         projects = list_projects(session, current_user())
         titles = list_titles(session, [row.run for row in runs])
+        rules = describe_rules(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
         runs=runs[:ON_A_PAGE],
@@ -60,6 +67,7 @@ def show_runs() -> str:
         page=page,
         archive=archive,
         titles=titles,
+        rules=rules,
         projects=projects,
         names={project.id: project.name for project in projects},
     )

@@ -375,8 +375,8 @@ def _render_preview(name: str, text: str) -> Markup:
         return _make_paragraph("This can be read as TOML. The checks tell what it means.")
     if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
-    read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
-    rows = [row[:_COLUMNS] for row in read] or [[]]
+    reader = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
+    rows = [row[:_COLUMNS] for row in reader] or [[]]
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(cell) for cell in rows[0])
     body = Markup("").join(
         Markup("<tr>{}</tr>").format(

@@ -44,7 +44,7 @@ from webapp.researcher.study_folders import (
     read_study_text,
     save_study_text,
 )
-from webapp.researcher.toml_entries import (
+from webapp.researcher.toml_edits import (
     add_entry,
     change_entry,
     move_entry_up,

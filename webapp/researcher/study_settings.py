@@ -3,21 +3,19 @@
 A form changes single values in the text, so that comments and everything else stay as they are.
 """
 
-import copy
-import json
 import re
-import tomllib
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from experiment.errors import ParallaxError, StudyError
 from experiment.money import DEFAULT_CURRENCY, in_words, minor_units
 from experiment.studies.study import STUDY_FILE
 from experiment.untrusted import read_toml
+from webapp.researcher.toml_edits import set_value
 
 Value = str | int | float
-_LONGEST, _LONGEST_LINE = 500, 1_000
+_LONGEST = 500
 # Control characters, separators of lines and paragraphs, halves of characters.
 _NO_LINE = ("Cc", "Zl", "Zp", "Cs")
 _MOST_PLACES = 100_000
@@ -162,7 +160,7 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
         if value == present[setting.name].strip():
             continue
         try:
-            text = set_toml_value(text, setting.table, setting.key, setting.read(value))
+            text = set_value(text, setting.table, setting.key, setting.read(value))
         except ValueError as error:
             raise StudyError(
                 f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
@@ -171,61 +169,3 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
                 remedy="The text is as it was",
             ) from error
     return text
-
-
-def set_toml_value(text: str, table: str, key: str, value: Value) -> str:
-    """Return a TOML text in which one value of a table is set, and nothing else is changed.
-
-    Raises:
-        StudyError: The value is written in a way that cannot be replaced, e.g. over several lines.
-    """
-    expected = copy.deepcopy(read_toml(text))
-    expected.setdefault(table, {})[key] = value
-    toml_value = json.dumps(value, ensure_ascii=False)
-    lines = text.splitlines(keepends=True)
-    for changed in _list_changed_texts(lines, table, key, toml_value):
-        try:
-            if tomllib.loads(changed) == expected:
-                return changed
-        except ValueError:
-            continue
-    raise StudyError(
-        f'the form cannot change "{key}", because of how the text is written',
-        where=f"{STUDY_FILE}, [{table}]",
-        expected=f"[{table}] on a line of its own, and the value on the line of its key",
-        remedy="Change it in the text",
-    )
-
-
-def _list_changed_texts(lines: list[str], table: str, key: str, toml_value: str) -> Iterator[str]:
-    """Yield texts in which the key's value is replaced or the key is added, to be verified."""
-    header = re.compile(rf"\s*\[\s*{re.escape(table)}\s*\]\s*(#.*)?$")
-    value = re.compile(rf"(\s*{re.escape(key)}\s*=\s*)(.*?)(\s*)$", re.DOTALL)
-    headers = [number for number, line in enumerate(lines) if header.match(line.rstrip("\r\n"))]
-    for begin in headers:
-        for number in range(begin + 1, len(lines)):
-            if lines[number].lstrip().startswith("["):
-                break
-            # Searching a line takes time that is quadratic in its length.
-            match = value.match(lines[number]) if len(lines[number]) <= _LONGEST_LINE else None
-            if match is None:
-                continue
-            indentation, old, end = match.groups()
-            changed = f"{indentation}{toml_value}{old[find_value_end(old) :]}{end}"
-            yield "".join((*lines[:number], changed, *lines[number + 1 :]))
-        line_end = "\r\n" if lines[begin].endswith("\r\n") else "\n"
-        head = lines[begin].rstrip("\r\n") + line_end
-        added = f"{key} = {toml_value}{line_end}"
-        yield "".join((*lines[:begin], head, added, *lines[begin + 1 :]))
-    yield f"{''.join(lines).rstrip()}\n\n[{table}]\n{key} = {toml_value}\n"
-
-
-def find_value_end(line: str) -> int:
-    """Return where a value ends and the comment after it begins; a text may hold a ``#``, too."""
-    for comment in re.finditer(r"\s*#", line):
-        try:
-            tomllib.loads(f"value = {line[: comment.start()]}")
-        except ValueError:
-            continue
-        return comment.start()
-    return len(line)

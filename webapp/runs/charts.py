@@ -146,15 +146,15 @@ def _chart_durations(session: Session, run: Run) -> Chart | None:
     width = next(w for w in (0.5, 1, 2, 5, 10, 30, 60, 1_440, 1e9) if longest / w <= _BINS)
     bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
     edges = range(max(bins) + 1)
-    beyond = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)
+    n_longer = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)
     message = "Half of the %(n)s who finished took at most %(minutes)s minutes."
-    if beyond:
+    if n_longer:
         message = (
             "Half of the %(n)s who finished took at most %(minutes)s minutes; the last bar holds "
             "%(beyond)s who took longer still."
         )
     half = round(took[len(took) // 2], 1)
-    caption = _make_caption(message, n=len(took), minutes=half, beyond=beyond)
+    caption = _make_caption(message, n=len(took), minutes=half, beyond=n_longer)
     counts = {"participants": [bins.get(edge, 0) for edge in edges]}
     xs = [edge * width for edge in edges]
     return _make_chart("Time to finish", caption, "minutes, from", xs, counts, kind="bars")

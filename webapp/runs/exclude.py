@@ -99,6 +99,25 @@ def store_verdicts(session: Session, run: Run, now: datetime) -> ExclusionCounts
     )
 
 
+def judge_finished(session: Session, run: Run, study: Study) -> dict[int, bool]:
+    """Return whether each finished participant is kept, by the participant's id.
+
+    A stored verdict counts. Others are judged by the rules that look at one participant alone, and
+    the result is not stored.
+    """
+    stored = select(Verdict.participant_id, Verdict.kept).join(
+        Participant, Participant.id == Verdict.participant_id
+    )
+    kept = dict(session.execute(stored.where(Participant.run_id == run.id)).all())
+    rules = [rule for rule in study.exclusion if not needs_everyone(load_rule(rule))]
+    certificates = _collect_certificates(session, run, study)
+    for participant in _find_undecided_participants(session, run):
+        answers = _load_answers(session, participant, study)
+        answers = replace(answers, certificate=certificates.get(participant.id))
+        kept[participant.id] = verdict(rules, answers).kept
+    return kept
+
+
 def describe_without_targets(session: Session, participant: Participant, study: Study) -> str:
     """Return the evidence on a participant of the rules that read no target."""
     return assess_without_targets(study.exclusion, _load_answers(session, participant, study))

@@ -6,7 +6,7 @@ the database. No row contains data of a participant whose data are restricted.
 
 import json
 from collections.abc import Callable, Generator
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -59,8 +59,12 @@ from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.humanness import stream_humanness_rows
 from webapp.runs.integrity import stream_integrity_rows
 from webapp.runs.runs import find_static_mark, load_launched_study
-from webapp.runs.stored_answers import get_arrangement, get_given_answer, stream_trace_rows
-from webapp.sessions.measurements import read_steps
+from webapp.runs.stored_answers import (
+    get_arrangement,
+    get_given_answer,
+    read_row_measures,
+    stream_trace_rows,
+)
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")
@@ -88,7 +92,7 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         return
     complete = _choose_row_completion(session, run, table)
     query = _make_query(run, table.name).add_columns(
-        *_list_task_columns(table), *_make_judge_column(run, table)
+        *_list_task_columns(table), *_list_further_columns(session, run, table)
     )
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
         for row in result.mappings():
@@ -96,10 +100,16 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
             yield row["item"] if table.name == ITEMS.name else complete(dict(row))
 
 
-def _make_judge_column(run: Run, table: TableSchema) -> list[ColumnElement[Any]]:
-    if JUDGE not in table.columns:
-        return []
-    return [literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name)]
+def _list_further_columns(
+    session: Session, run: Run, table: TableSchema
+) -> list[ColumnElement[Any]]:
+    """Return who judged, and the details of which a type of response derives its own columns."""
+    columns: list[ColumnElement[Any]] = []
+    if JUDGE in table.columns:
+        columns.append(literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name))
+    if table.name == RESPONSES.name and response_of(load_launched_study(session, run)).has_details:
+        columns.append(Response.steps.label("details"))
+    return columns
 
 
 def _list_task_columns(table: TableSchema) -> list[ColumnElement[Any]]:
@@ -132,21 +142,15 @@ def _choose_row_completion(
         return exported
     if table.name == TRIALS.name and "task" in table.column_names:
         return _split_task
-    return _serialise_detail if table.name == EVENTS.name else _keep_row
+    return _serialise_detail if table.name == EVENTS.name else lambda row: row
 
 
 def _make_response_completion(
     response: ResponseType,
 ) -> Callable[[dict[str, object]], dict[str, object]]:
-    if response.step_table:
-        return lambda row: response.derive_all_columns(
-            row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
-        )
-    return response.derive_all_columns
-
-
-def _keep_row(row: dict[str, object]) -> dict[str, object]:
-    return row
+    if not (response.step_table or response.has_details):
+        return response.derive_all_columns
+    return lambda row: response.derive_all_columns(row | read_row_measures(row))
 
 
 def _split_task(row: dict[str, object]) -> dict[str, object]:

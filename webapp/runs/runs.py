@@ -20,6 +20,7 @@ from experiment.studies.load import frozen_study
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.untrusted import read_toml
 from webapp.database.models import (
+    AuditEntry,
     Event,
     Participant,
     Run,
@@ -251,6 +252,35 @@ def _sum_counts(subject: str) -> ScalarSelect[int]:
     )
 
 
+# What the audit log says of a run that its stopping rule ended, and of the pause that followed.
+STOPPED, PAUSED = "run stopped by its rule", "recruitment paused by the stopping rule"
+
+
+def find_stop(session: Session, run: Run) -> datetime | None:
+    """Return when a run's stopping rule ended it; None if it did not."""
+    entry = select(AuditEntry.at).where(AuditEntry.run_ref == run.ref, AuditEntry.act == STOPPED)
+    return session.scalar(entry.limit(1))
+
+
+def describe_rules(session: Session, runs: Sequence[Run]) -> dict[int, str]:
+    """Return for each run with a stopping rule whether it goes on, by the run's id.
+
+    Never why it stopped, which would say something of the answers.
+    """
+    stopped = set(session.scalars(select(AuditEntry.run_ref).where(AuditEntry.act == STOPPED)))
+    stored = session.execute(
+        select(StudyFile.run_id, StudyFile.content).where(
+            StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
+        )
+    )
+    with_rule = {run_id for run_id, content in stored if _has_rule(content)}
+    return {
+        run.id: "stopped" if run.ref in stopped else "closed" if run.closed_at else "goes on"
+        for run in runs
+        if run.id in with_rule
+    }
+
+
 def close_run(session: Session, run: Run, now: datetime) -> None:
     """Close a run to new participants; participants who have begun can finish."""
     if run.closed_at is None:
@@ -262,10 +292,16 @@ def open_run(session: Session, run: Run) -> None:
     """Reopen a run to new participants.
 
     Raises:
-        RunError: The run is taken without a server.
+        RunError: The run is taken without a server, or was stopped by its rule.
         ProjectError: The run's project has reached its limit of open runs, or has ended.
     """
     check_served_here(session, run)
+    if find_stop(session, run) is not None:
+        raise RunError(
+            f'the run "{run.ref}" was stopped by its rule, and its intervals are those of the stop',
+            expected="a run that was closed by hand",
+            remedy="Launch another run of the study for more participants",
+        )
     if run.closed_at is not None and run.project_id is not None:
         check_run_limit(session, lock_project(session, run.project_id))
     run.closed_at = None
@@ -293,3 +329,11 @@ def _read_title(content: bytes) -> str:
         return str(read_toml(content.decode("utf-8-sig"))["study"]["title"])
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""
+
+
+@lru_cache(maxsize=1_000)
+def _has_rule(content: bytes) -> bool:
+    try:
+        return b"stopping" in content and "stopping" in read_toml(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return False

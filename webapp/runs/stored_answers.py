@@ -1,7 +1,7 @@
 """Convert stored trials, answers and traces to the form that response types and tables read."""
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Mapping
+from typing import Any, cast
 
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
@@ -11,7 +11,7 @@ from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.trace import read_trace
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Response, Run, Trial
-from webapp.sessions.measurements import read_steps
+from webapp.sessions.measurements import read_details, read_steps
 
 
 def get_arrangement(trial: Trial) -> Arrangement:
@@ -26,7 +26,18 @@ def get_given_answer(stored: Response) -> GivenAnswer:
         Side(stored.chosen_side) if stored.chosen_side else None,
         stored.rating,
         read_steps(stored.steps),
+        read_details(stored.steps),
     )
+
+
+def read_row_measures(row: Mapping[str, object]) -> dict[str, object]:
+    """Return the steps and the details of a row of responses, of those that its query selects."""
+    measures: dict[str, object] = {}
+    if "n_steps" in row:
+        measures["steps"] = read_steps(cast("str | None", row["n_steps"]))
+    if "details" in row:
+        measures["details"] = read_details(cast("str | None", row["details"]))
+    return measures
 
 
 _ROWS_AT_A_TIME = 2_000

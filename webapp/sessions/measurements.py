@@ -2,14 +2,15 @@
 
 An invalid measurement never causes an answer to be refused: a clock may be wrong by years, and an
 older or newer page may send fewer or more fields. Unreadable values are dropped, and the choice is
-stored. A trial's steps are a JSON text in the response's row: docs/decisions/reading-times.md.
+stored. A trial's steps, or the details that the script of its type of response sends, are a JSON
+text in the response's row: docs/decisions/reading-times.md.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     AwareDatetime,
@@ -169,6 +170,11 @@ def make_events(
 _LONGEST_MS = 24 * 60 * 60 * 1000
 _Ms = Annotated[float, Field(ge=0, le=_LONGEST_MS, allow_inf_nan=False)]
 _Several = Field(max_length=MOST_STEPS)
+# The only key of a stored JSON text that holds details, and the beginning of such a text.
+_DETAILS = "details"
+_DETAILS_BEGIN = f'{{"{_DETAILS}":'
+# How long the details of an answer may be, as JSON.
+MOST_DETAILS = 8000
 
 
 class SentSteps(BaseModel):
@@ -200,8 +206,10 @@ class SentSteps(BaseModel):
         )
 
 
-def stored_steps(steps: Steps | None) -> str | None:
-    """Return steps as the JSON text that the database stores."""
+def stored_steps(steps: Steps | None, details: Mapping[str, object] | None = None) -> str | None:
+    """Return an answer's steps, or its details, as the JSON text that the database stores."""
+    if details is not None:
+        return json.dumps({_DETAILS: details}, separators=(",", ":"))
     if steps is None:
         return None
     present = {name: value for name, value in asdict(steps).items() if value not in ((), None)}
@@ -209,7 +217,14 @@ def stored_steps(steps: Steps | None) -> str | None:
 
 
 def read_steps(stored: str | None) -> Steps | None:
-    """Return steps from the JSON text that the database stores."""
-    if stored is None:
+    """Return steps from the JSON text that the database stores; None if it has details instead."""
+    if stored is None or stored.startswith(_DETAILS_BEGIN):
         return None
     return SentSteps.model_validate_json(stored).steps
+
+
+def read_details(stored: str | None) -> dict[str, object] | None:
+    """Return an answer's details from the JSON text that the database stores; None without any."""
+    if stored is None or not stored.startswith(_DETAILS_BEGIN):
+        return None
+    return cast("dict[str, object]", json.loads(stored)[_DETAILS])

@@ -1,10 +1,11 @@
 """Record answers: one answer becomes one response, however often it is sent."""
 
+import json
 from datetime import datetime
 from typing import Literal, Self
 from uuid import UUID
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, JsonValue, ValidationError, model_validator
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
@@ -20,7 +21,14 @@ from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.collected import Collected
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import count_catch_errors, leave
-from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, make_events, stored_steps
+from webapp.sessions.measurements import (
+    EVENTS,
+    MOST_DETAILS,
+    Measurements,
+    SentSteps,
+    make_events,
+    stored_steps,
+)
 
 # Nothing is stored about participants who never consented or who withdrew their consent.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
@@ -41,6 +49,9 @@ class PostedAnswer(Measurements):
         description="the point on the scale; with several scales, a digit each",
     )
     steps: SentSteps | None = Field(default=None, description="what was read step by step")
+    details: dict[str, JsonValue] | None = Field(
+        default=None, description="what the script of a type of its own kind sends"
+    )
     input_method: Literal["key", "pointer", "touch"] = Field(
         description="how the option was chosen"
     )
@@ -48,14 +59,19 @@ class PostedAnswer(Measurements):
     @model_validator(mode="after")
     def _require_one_answer(self) -> Self:
         has_values = (self.side is not None, self.rating is not None)
-        if all(has_values) or not (any(has_values) or self.steps):
+        if all(has_values) or not (any(has_values) or self.steps or self.details):
             raise ValueError("give either side or rating")
+        if self.steps and self.details:
+            raise ValueError("give either steps or details")
+        if self.details and len(json.dumps(self.details)) > MOST_DETAILS:
+            raise ValueError(f"give details of at most {MOST_DETAILS:,} characters")
         return self
 
     @property
     def given(self) -> GivenAnswer:
         """The answer without measurements, in the form that its response type reads."""
-        return GivenAnswer(self.side, self.rating, self.steps.steps if self.steps else None)
+        steps = self.steps.steps if self.steps else None
+        return GivenAnswer(self.side, self.rating, steps, self.details or None)
 
 
 def read_answer(body: bytes) -> PostedAnswer:
@@ -115,11 +131,11 @@ def record(
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
-    trial_id, stored_uuid, remaining = _find_trial(session, participant, answer, response)
+    trial_id, stored_uuid, remaining, options = _find_trial(session, participant, answer, response)
     if participant.state == State.ABANDONED:
         come_back(session, participant, now)
     if stored_uuid is None:
-        values = response_values(trial_id, answer, now)
+        values = response_values(trial_id, answer, now, response.settle(answer.given, options))
         session.add(
             Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
         )
@@ -153,8 +169,12 @@ _FIND_TRIAL = select(
 
 def _find_trial(
     session: Session, participant: Participant, answer: PostedAnswer, response: ResponseType
-) -> tuple[int, str | None, int]:
-    """Return the trial's id, the UUID of its stored answer, and the number of unanswered trials."""
+) -> tuple[int, str | None, int, str | None]:
+    """Return the trial's id, its answer's UUID, the number of unanswered trials, and its options.
+
+    Raises:
+        RequestError: There is no such trial, or it cannot be answered like this.
+    """
     trial_row = session.execute(
         _FIND_TRIAL, {"participant_id": participant.id, "position": answer.position}
     ).first()
@@ -171,20 +191,22 @@ def _find_trial(
             status=400,
             code="impossible_answer",
         )
-    return trial_id, stored_uuid, remaining
+    return trial_id, stored_uuid, remaining, options
 
 
-def response_values(trial_id: int, answer: PostedAnswer, now: datetime) -> dict[str, object]:
-    """Return the columns of the response for an answer."""
+def response_values(
+    trial_id: int, answer: PostedAnswer, now: datetime, settled: GivenAnswer
+) -> dict[str, object]:
+    """Return the columns of the response for an answer, which its type has settled."""
     return {
         "trial_id": trial_id,
         "client_uuid": str(answer.uuid),
-        "chosen_side": answer.side or "",
-        "rating": answer.rating,
+        "chosen_side": settled.side or "",
+        "rating": settled.rating,
         "input_method": answer.input_method,
         **answer.columns(),
         "recorded_at": now,
-        "steps": stored_steps(answer.given.steps),
+        "steps": stored_steps(settled.steps, settled.details),
     }
 
 

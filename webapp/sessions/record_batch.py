@@ -277,10 +277,12 @@ def _store_ordinary_answers(
         connection, make_pairs_parameters(answer_keys, dialect)
     ):
         sent_answer, response = sent[id_]
-        if not response.accepts(sent_answer.answer.given, options):
+        given = sent_answer.answer.given
+        if not response.accepts(given, options):
             continue
         if stored_uuid is None:
-            rows.append(response_values(trial_id, sent_answer.answer, sent_answer.at))
+            settled = response.settle(given, options)
+            rows.append(response_values(trial_id, sent_answer.answer, sent_answer.at, settled))
             events += make_event_rows(
                 id_, sent_answer.answer.position, sent_answer.answer, sent_answer.at
             )

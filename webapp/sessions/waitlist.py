@@ -99,8 +99,8 @@ def find_waitlist_place(
     """Return a free place whose trials a participant on the waitlist gets without holding it.
 
     It is one of the places with the fewest participants, so that lists and sides stay balanced. The
-    choice among these is random; otherwise, a script that arrives in step with a class could leave
-    the class a single list.
+    choice among these is random: if lists took turns, a script that opens one session between every
+    two students of a class could make all of the class see the same list.
 
     Args:
         session: An open session.

@@ -1,4 +1,4 @@
-"""Signing in by an OpenID Connect provider: the authorization code flow with PKCE.
+"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE.
 
 The provider's configuration is read once; its keys are cached for an hour. A user's identity is
 accepted only from an id token that the provider signed for this installation and this attempt

@@ -71,8 +71,8 @@ def make_token(
     session.add(row)
     session.flush()
     entry = {"token": label, "scopes": row.scopes, "until": f"{row.expires_at:%Y-%m-%d}"}
-    within = {} if project is None else {"project": project.name}
-    record_act(session, user.name, "token made", now, after={**entry, **within})
+    project_detail = {} if project is None else {"project": project.name}
+    record_act(session, user.name, "token made", now, after={**entry, **project_detail})
     return token
 
 

@@ -107,7 +107,7 @@ def check_times(
             f"{repeated['participant']}, text {repeated['text_id']}, position "
             f"{repeated['position']}",
             where=str(where),
-            expected="one time for each participant, text and position",
+            expected="one time for each combination of participant, text and position",
         )
     return ImportedTimes(frame, tuple(notes))
 

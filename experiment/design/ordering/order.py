@@ -280,10 +280,10 @@ def _make_no_order_error(n: int, constraints: Sequence[Constraint]) -> DesignErr
         for label in labels
         if label is not None
     )
-    for label, most in counts.most_common(1):
-        if most > (n + 1) // 2:
+    for label, count in counts.most_common(1):
+        if count > (n + 1) // 2:
             return DesignError(
-                f'"{label}" has too many trials, {most} of a session\'s {n}, to keep them apart',
+                f'"{label}" has too many trials, {count} of a session\'s {n}, to keep them apart',
                 where="the order of the trials",
                 expected="at most half of the trials with the same value",
                 remedy='Add trials of other kinds, or set design.separate to "template" or ""',

@@ -67,15 +67,15 @@ def join_lists(table: RawTable) -> RawTable:
     if len(lists) < _FEWEST_LISTS or not repeated or is_repeated:
         return table
     rows = []
-    for same in joined.values():
-        list_names = [row.values[column] for row in same if row.values[column]]
+    for same_items in joined.values():
+        list_names = [row.values[column] for row in same_items if row.values[column]]
         is_in_every_list = len(list_names) == len(lists)
         rows.append(
             replace(
-                same[0],
-                values=same[0].values
+                same_items[0],
+                values=same_items[0].values
                 | {column: "" if is_in_every_list else ";".join(list_names)}
-                | ({order: ";".join(row.values[order] for row in same)} if order else {}),
+                | ({order: ";".join(row.values[order] for row in same_items)} if order else {}),
             )
         )
     note = f'{repeated} row(s) repeat an item for another "{column}"; they are read as one item.'

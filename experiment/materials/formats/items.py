@@ -288,7 +288,9 @@ def _find_fault(
              for index, name in enumerate(factors)}  # fmt: skip
     words = " and ".join(f'"{name}"' for name in factors)
     words = f"the column{'s' * (len(factors) > 1)} {words}"
-    within = f"each item once in each of: {_list_levels(sorted(expected))}, as most items are"
+    expected_design = (
+        f"each item once in each of: {_list_levels(sorted(expected))}, as most items are"
+    )
     for name, rows in items.items():
         first: dict[_Levels, Draft] = {}
         for row in rows:
@@ -299,7 +301,7 @@ def _find_fault(
                         f"items have {', '.join(known_levels[factor])}; so the conditions are not "
                         f"made by {words}",
                         where=row.place,
-                        expected=within,
+                        expected=expected_design,
                         remedy=f'Correct "{factor}" here, and wherever it is written so',
                     )
             levels = _read_levels(row, factors)
@@ -308,7 +310,7 @@ def _find_fault(
                     f'the item "{name}" occurs twice in {_list_levels([levels])} of {words}; '
                     f"first in {first[levels].place}",
                     where=row.place,
-                    expected=within,
+                    expected=expected_design,
                     remedy="Correct the levels or the item's number in one of the two rows",
                 )
             first[levels] = row
@@ -316,7 +318,7 @@ def _find_fault(
             return MaterialsError(
                 f'the item "{name}" has no row in {_list_levels(missing)} of {words}',
                 where=rows[0].place,
-                expected=within,
+                expected=expected_design,
                 remedy="Add the row, or remove the item",
             )
     return None

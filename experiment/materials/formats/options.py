@@ -1,7 +1,7 @@
 """Three or more options per row: numbered columns, or further columns next to good and bad."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
@@ -112,6 +112,12 @@ def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, .
         and _has_text(table, name)
     ]
     return (*columns, *further_columns)[: len(SIDES) - 1]
+
+
+def find_further_options(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the researcher's own columns whose names say that they hold options."""
+    names = [name for name in columns if _FURTHER.fullmatch(key_of(name))]
+    return tuple(names[: len(SIDES) - 1 - len(_OTHERS)])
 
 
 def _has_text(table: RawTable, column: str) -> bool:

@@ -168,6 +168,11 @@ class Mixed(ResponseType):
         """Everything that the answers to any of the tasks provide."""
         return frozenset().union(*(type_.gives for type_ in self.types.values()))
 
+    @cached_property
+    def has_details(self) -> bool:  # type: ignore[override]
+        """Whether the answers to any of the tasks have details."""
+        return any(type_.has_details for type_ in self.types.values())
+
     # What the screen shows.
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
@@ -233,6 +238,11 @@ class Mixed(ResponseType):
         type_, task_options = self._split_task_name(options)
         return type_.accepts(answer, task_options)
 
+    def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
+        """Return an accepted answer as the trial's task stores it."""
+        type_, task_options = self._split_task_name(options)
+        return type_.settle(answer, task_options)
+
     def of_options(self, options: str | None) -> ResponseType:
         """Return the response type of a stored trial's task."""
         return self._split_task_name(options)[0]
@@ -265,9 +275,10 @@ class Mixed(ResponseType):
         """Return a row of responses with the columns that the trial's task derives."""
         task, _, task_options = str(row["task"]).partition(" ")
         type_ = self.tasks[task].type
-        steps = row.pop("steps", None)
+        steps, details = row.pop("steps", None), row.pop("details", None)
         assert isinstance(steps, Steps | None)
         of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
+        of_task |= {"details": details} if type_.has_details else {}
         return {**type_.derive_all_columns(of_task), **self._alien[task], "task": task}
 
     @cached_property

@@ -65,7 +65,7 @@ class Scale(OneVersion):
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer is a point of the scale."""
-        has_rating_only = answer.side is None and answer.steps is None
+        has_rating_only = answer.side is None and answer.steps is None and answer.details is None
         return has_rating_only and answer.rating in range(1, self.n_answers + 1)
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:

@@ -73,11 +73,11 @@ def refuse_out_of_limits(request: Request, now: datetime) -> None:
     Raises:
         RefusedError: A value is outside its limits.
     """
-    for name, (least, most) in _LIMITS_S.items():
-        if name in request and not least <= request[name] <= most:
+    for name, (minimum, maximum) in _LIMITS_S.items():
+        if name in request and not minimum <= request[name] <= maximum:
             raise RefusedError(
                 "ParameterValidationError",
-                f"The value of {name}, {request[name]}, must be from {least} to {most}.",
+                f"The value of {name}, {request[name]}, must be from {minimum} to {maximum}.",
                 now,
             )
     for name, longest in _LONGEST.items():

@@ -28,10 +28,10 @@ def create_qualification_type(session: Session, now: datetime, request: Request)
     _refuse_unknown(request, now)
     name = request["Name"]
     _refuse_texts(name, request["Description"], now)
-    same = select(QualificationType).where(
+    same_name_query = select(QualificationType).where(
         QualificationType.name == name, QualificationType.deleted_at.is_(None)
     )
-    if session.scalar(same) is not None:
+    if session.scalar(same_name_query) is not None:
         raise RefusedError(
             "QualificationTypeAlreadyExists",
             "You have already created a QualificationType with this name. A QualificationType's"

@@ -265,7 +265,7 @@ def test_the_published_schema_is_that_of_the_code_and_score_files_fit_it(tmp_pat
     metadata = read_score_facts(tmp_path / "own.parquet").model_dump()
     rows = pq.read_table(tmp_path / "own.parquet").to_pylist()
     jsonschema.validate({"metadata": metadata, "rows": rows}, published)
-    rows[0]["variant"] = "best"
+    rows[0]["contrast"] = "best"
     with pytest.raises(jsonschema.ValidationError, match="'best'"):
         jsonschema.validate({"metadata": metadata, "rows": rows}, published)
 

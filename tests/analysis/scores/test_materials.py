@@ -2,11 +2,14 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
+from analysis.scores.check import check_scores
 from analysis.scores.materials import collect_sentences, score_items
+from analysis.scores.scoring_inputs import find_materials
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
+from lm.independent import Recomputed
 from lm.scorer import TokenScores
 
 TOKENS = render("lower_case_tokens")
@@ -85,6 +88,36 @@ def test_a_sentence_that_items_share_is_asked_once():
 def test_a_context_begins_each_version():
     wanted = collect_sentences([item("1", "barks", "bark", context="the dog")], TOKENS)
     assert wanted.distinct == ["the dog barks .", "the dog bark ."]
+
+
+def test_every_further_option_gets_a_row_and_is_checked_from_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "item_id,prefix,option_1,option_2,option_3,option_4,answer\n"
+        "1,the dog,barks,bark,barked it,,1\n2,the cat,purr,a,purrs,bb,3\n"
+    )
+    materials = find_materials(str(path))
+    assert (materials.further, materials.n_versions) == (("distractor_2",), 7)
+    items = list(materials.items())
+    wanted = collect_sentences(items, str, materials.further)
+    names = zip(*(wanted.rows[name].to_pylist() for name in ("item_id", "variant")), strict=True)
+    table = score_items(LengthScorer(), items, str, materials.further)
+    # The letters of each text: "the cat purrs", "the cat purr", "the cat a", "the cat bb".
+    assert dict(zip(names, table["logprob_nats"].to_pylist(), strict=True)) == {
+        ("1", "good"): -11, ("1", "bad"): -10, ("1", "distractor"): -14,
+        ("2", "good"): -11, ("2", "bad"): -10, ("2", "distractor"): -7,
+        ("2", "distractor_2"): -8,
+    }  # fmt: skip
+    raw_texts = materials.raw_texts()
+    check = check_scores(
+        items, table, lambda row: None, str, _recompute_lengths, np.random.default_rng(0),
+        raw_texts, materials.further,
+    )  # fmt: skip
+    assert (check.n_rows, check.n_in_file, check.worst_nats) == (7, 7, 0)
+
+
+def _recompute_lengths(texts):
+    return Recomputed([np.array([-float(len(w)) for w in text.split()]) for text in texts], True)
 
 
 def test_the_same_token_scores_in_any_order_give_the_same_sum():

@@ -20,6 +20,7 @@ FIT = {
     "yes_no": ("acceptability",),
     "right_to_left": WITHOUT_PROMPTS,
     "maze": (),
+    "typed": (),
     "self_paced": (),
     "mixed": (),
     "read_then_rate": (),

@@ -1,5 +1,7 @@
 """What a command began on a platform is brought to its end without anybody asking again."""
 
+from types import SimpleNamespace
+
 import pytest
 from sqlalchemy import select
 
@@ -7,8 +9,10 @@ from tests.webapp.payments.platform_double import LOST_REPLY, NO_CONNECTION, REF
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Payment, Recruitment, Run
 from webapp.errors import WebappError
-from webapp.jobs.platforms import finish_payments, poll_platforms
+from webapp.jobs.platforms import finish_payments, poll_platforms, stop_answered_runs
 from webapp.payments.ledger import CLAIM_TIMEOUT
+from webapp.runs.stopping import stop_run
+from webapp.users.audit_log import list_audit_entries
 
 
 @pytest.fixture
@@ -18,7 +22,7 @@ def services(app, sessions, run, platform, clock, monkeypatch):
         recruitment = Recruitment(run_id=run.id, endpoint="double", published_at=clock())
         recruitment.qualification_id = "TAKEN_PART"
         session.add(recruitment)
-    monkeypatch.setattr("webapp.jobs.platforms.open_platform", lambda *_: platform)
+    monkeypatch.setattr("webapp.jobs.platforms.open_platform", lambda *_, **__: platform)
     return app.extensions["parallax"]
 
 
@@ -134,3 +138,20 @@ def test_one_runs_surprise_does_not_keep_the_others_from_being_polled(
     with pytest.raises(WebappError, match=f"run {run.ref}: ValueError, see the log"):
         poll_platforms(services)
     assert polled == [run.ref, "another"]
+
+
+def test_the_offers_of_a_stopped_run_are_hidden_once_also_after_an_outage(
+    services, hit, platform, sessions, run, clock
+):
+    with sessions.begin() as session:
+        stop_run(session, session.merge(run), clock())
+    platform.posted["HIT1"] = (None, "", SimpleNamespace(places=9))
+    platform.trouble("state", NO_CONNECTION)
+    with pytest.raises(WebappError, match=f"run {run.ref}: no connection"):
+        stop_answered_runs(services)
+    stop_answered_runs(services)
+    stop_answered_runs(services)
+    with reading(sessions) as session:
+        acts = [entry.act for entry in list_audit_entries(session, run.ref)]
+    assert acts == ["run stopped by its rule", "recruitment paused by the stopping rule"]
+    assert platform.calls.count("expire") == 1

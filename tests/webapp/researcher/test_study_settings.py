@@ -12,8 +12,8 @@ from webapp.researcher.study_settings import (
     change_settings,
     describe_hourly_pay,
     read_settings,
-    set_toml_value,
 )
+from webapp.researcher.toml_edits import set_value
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -33,8 +33,22 @@ def test_a_value_is_changed_and_every_comment_stays():
 
 def test_a_comment_behind_a_value_and_a_hash_inside_it_are_told_apart():
     text = '[study]\r\ncontact = "a # b"  # who answers # really\r\n'
-    changed = set_toml_value(text, "study", "contact", "c")
+    changed = set_value(text, "study", "contact", "c")
     assert changed == '[study]\r\ncontact = "c"  # who answers # really\r\n'
+
+
+def test_a_value_over_several_lines_is_replaced():
+    text = '[study]\ncontact = """\na\n"""\n# who leads\n[design]\n'
+    assert set_value(text, "study", "contact", "c") == (
+        '[study]\ncontact = "c"\n# who leads\n[design]\n'
+    )
+
+
+def test_a_key_of_a_table_inside_is_another_key():
+    text = '[study]\nname = "x"\n[study.more]\ncontact = "a"\n'
+    assert set_value(text, "study", "contact", "c") == (
+        '[study]\ncontact = "c"\nname = "x"\n[study.more]\ncontact = "a"\n'
+    )
 
 
 @pytest.mark.parametrize("value", [HOSTILE, "", "x" * 500, "سؤال", "\ttab".strip()])
@@ -68,7 +82,6 @@ def test_a_value_that_cannot_be_one_is_refused(name, value):
     "text",
     [
         'study = { contact = "a" }\n',
-        '[study]\ncontact = """\na\n"""\n',
         '[study]\n"contact" = "a"\n',
         'study.contact = "a"\n',
         '[study]\ncontact = "' + "#" * 90_000 + '"\n',
@@ -76,7 +89,7 @@ def test_a_value_that_cannot_be_one_is_refused(name, value):
 )
 def test_a_text_that_a_form_cannot_change_is_left_to_the_editor(text):
     with pytest.raises(StudyError, match="the form cannot change"):
-        set_toml_value(text, "study", "contact", "b")
+        set_value(text, "study", "contact", "b")
 
 
 def test_only_settings_whose_table_is_there_are_shown():

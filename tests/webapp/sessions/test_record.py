@@ -1,6 +1,9 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import ClassVar
 from uuid import UUID, uuid4
 
 import pytest
@@ -10,11 +13,13 @@ from sqlalchemy import select
 
 from experiment.participation import State
 from experiment.records import Side
+from experiment.responses.base import GivenAnswer
 from experiment.responses.choice.choice import OptionList, SentencePair
 from experiment.responses.rating.rating import Rating
 from webapp.database.engine import reading
 from webapp.database.models import Event, Response, Run, Trial
 from webapp.errors import RequestError
+from webapp.runs.stored_answers import get_given_answer
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.lookup import find_participant
 from webapp.sessions.record import PostedAnswer, read_answer, record
@@ -252,6 +257,8 @@ def test_whatever_the_body_it_is_an_answer_or_a_clear_refusal(body: bytes):
         (None, PAIRS, {"side": Side.SECOND}, True),
         (None, PAIRS, {"side": Side.THIRD}, False),
         (None, PAIRS, {"rating": 1}, False),
+        (None, PAIRS, {"side": Side.SECOND, "details": {"hums": 2}}, False),
+        ("bad", Rating(points=5), {"rating": 5, "details": {"hums": 2}}, False),
         ("good bad distractor", OptionList(), {"side": Side.THIRD}, True),
         ("good bad distractor", OptionList(), {"side": Side.FOURTH}, False),
         ("bad", Rating(points=5), {"rating": 5}, True),
@@ -275,7 +282,37 @@ def test_only_what_a_trial_offers_can_be_answered(
     assert not responses(session)
 
 
-@pytest.mark.parametrize("answer", ["", ', "side": "first", "rating": 2', ', "rating": 0'])
+class Hummed(SentencePair):
+    """A type whose script sends how often something was hummed; twice is right."""
+
+    has_details: ClassVar[bool] = True
+
+    def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
+        return answer.side is None and set(answer.details or ()) == {"hums"}
+
+    def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
+        assert answer.details is not None
+        side = Side.FIRST if answer.details["hums"] == 2 else Side.SECOND
+        return replace(answer, side=side)
+
+
+@pytest.mark.one_database
+def test_a_types_own_details_are_stored_as_sent_with_what_the_type_adds(session, participant):
+    for details in ({"hums": 2}, {"sings": 1}):
+        given = PostedAnswer(uuid=uuid4(), position=1, input_method="key", details=details)
+        with suppress(RequestError):
+            record(session, participant, given, NOW, Hummed())
+    [stored] = responses(session)
+    assert get_given_answer(stored) == GivenAnswer(Side.FIRST, details={"hums": 2})
+
+
+_LONG = f', "details": {{"text": "{"x" * 8000}"}}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", ', "side": "first", "rating": 2', ', "rating": 0', ', "details": {}', _LONG],
+)
 def test_an_answer_is_either_a_side_or_a_rating(answer):
     body = f'{{"uuid": "{uuid4()}", "position": 1, "input_method": "key"{answer}}}'
     with pytest.raises(RequestError, match="cannot be read"):

@@ -164,7 +164,8 @@ class Response(Base):
     pixel_ratio: Mapped[float | None]
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    steps: Mapped[str | None]  # of step-by-step reading: webapp.sessions.measurements
+    # Steps of reading, or what the type's script sends in details: webapp.sessions.measurements
+    steps: Mapped[str | None]
     trace: Mapped[str | None]  # what happened within the trial: experiment.responses.trace
 
 

@@ -210,7 +210,7 @@ class MturkClient:
         self._decide("approve_assignment", approved, AssignmentId=assignment_id, **options)
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected submission is no error.
+        """Refuse to pay for a submission; rejecting it a second time is not an error.
 
         Args:
             assignment_id: The submission.

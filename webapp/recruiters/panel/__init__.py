@@ -1,1 +1,1 @@
-"""The recruiter for any panel that a study's ``[panel]`` table describes, without own code."""
+"""The recruiter for any panel that the ``[panel]`` table of a study describes."""

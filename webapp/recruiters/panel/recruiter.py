@@ -94,12 +94,12 @@ def available_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:
 
     A leaving participant must see a page in any case, as they cannot repair the installation.
     """
-    there = {name: kept for name, kept in panel.secrets.items() if kept in settings.secrets}
-    if len(there) < len(panel.secrets):
+    available = {name: kept for name, kept in panel.secrets.items() if kept in settings.secrets}
+    if len(available) < len(panel.secrets):
         _LOG.error(
-            "panel_secrets lacks: %s", ", ".join({*panel.secrets.values()} - {*there.values()})
+            "panel_secrets lacks: %s", ", ".join({*panel.secrets.values()} - {*available.values()})
         )
-    return {name: settings.secrets[kept].get_secret_value() for name, kept in there.items()}
+    return {name: settings.secrets[kept].get_secret_value() for name, kept in available.items()}
 
 
 def template_values(

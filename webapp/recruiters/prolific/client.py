@@ -214,7 +214,7 @@ class ProlificClient:
         self._decide(assignment_id, "APPROVED", {"action": "APPROVE"})
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected submission is no error."""
+        """Refuse to pay for a submission; rejecting it a second time is not an error."""
         body = {"action": "REJECT", "message": reason, "rejection_category": category}
         self._decide(assignment_id, "REJECTED", body)
 

@@ -19,7 +19,7 @@ _KEPT = ("correct_number", "n_attr", "punct", "freq", "len_context", "len_prefix
 
 
 def is_gulordava(path: Path) -> bool:
-    """Return whether a file is a text table with the columns of Gulordava et al."""
+    """Return whether a file is a tab-separated table with the columns of Gulordava et al."""
     if path.suffix.lower() not in TEXT_SUFFIXES or not path.is_file():
         return False
     try:

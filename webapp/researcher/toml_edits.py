@@ -1,10 +1,11 @@
-"""Edit one entry of an array of tables, such as [[exclusion]], in the text of study.toml.
+"""Edit the text of study.toml: one value of a table, or one entry of an array of tables.
 
-Only the lines concerned are changed; comments stay with the lines that they explain. What is
-written in a way that these lines cannot follow is refused, and left to the editor.
+Only the lines concerned change; comments stay with the lines that they explain. Every edit is read
+back: a text in which anything else has changed is refused, and left to the editor.
 """
 
 import copy
+import itertools
 import json
 import re
 import tomllib
@@ -15,10 +16,11 @@ from typing import Any
 from experiment.errors import StudyError
 from experiment.studies.study import STUDY_FILE
 from experiment.untrusted import read_toml
-from webapp.researcher.study_settings import find_value_end
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]#]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"\s*([\w-]+)\s*=\s*", re.ASCII)
+# A value on one line, up to the comment after it; a text may hold a "#", too.
+_VALUE = re.compile(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^"'#])*+""")
 # The longest value that is looked for over several lines.
 _MOST_LINES, _LONGEST = 200, 20_000
 
@@ -38,6 +40,30 @@ class _Part:
     end: int
     name: str
     opens: str = ""
+
+
+def set_value(text: str, table: str, key: str, value: str | int | float) -> str:
+    """Return the text in which one key of a table has this value; a missing table is added.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+
+    def edit(lines: list[str]) -> list[str]:
+        for begin, end in _find_blocks(lines, table, opens="["):
+            header, *parts = _list_parts(lines, begin, end)
+            for part in itertools.takewhile(lambda part: not part.opens, parts):
+                if part.name == key:
+                    old = "".join(lines[part.begin : part.end])
+                    return [*lines[: part.begin], _replace_value(old, value), *lines[part.end :]]
+            head = lines[header.begin].rstrip("\n") + "\n"
+            return [*lines[: header.begin], head, _write_line(key, value), *lines[header.end :]]
+        return [f"{''.join(lines).rstrip()}\n\n[{table}]\n", _write_line(key, value)]
+
+    def change(study: dict[str, Any]) -> None:
+        study.setdefault(table, {})[key] = value
+
+    return _edit(text, f'"{key}" of [{table}]', edit, change)
 
 
 def read_entries(text: str, table: str) -> list[dict[str, Any]]:
@@ -65,7 +91,7 @@ def add_entry(text: str, table: str, values: Mapping[str, Any]) -> str:
         after = lines[end:]
         return [f"{before}\n\n" if before else "", *written, *(["\n"] if after else []), *after]
 
-    return _edit(text, table, edit, lambda entries: entries.append(dict(values)))
+    return _edit_entries(text, table, edit, lambda entries: entries.append(dict(values)))
 
 
 def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) -> str:
@@ -101,7 +127,7 @@ def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) 
     def change(entries: list[Any]) -> None:
         entries[number] = dict(values)
 
-    return _edit(text, table, edit, change)
+    return _edit_entries(text, table, edit, change)
 
 
 def remove_entry(text: str, table: str, number: int) -> str:
@@ -115,7 +141,7 @@ def remove_entry(text: str, table: str, number: int) -> str:
         begin, end = _find_blocks(lines, table)[number]
         return lines[:begin] + lines[end:]
 
-    return _edit(text, table, edit, lambda entries: entries.pop(number))
+    return _edit_entries(text, table, edit, lambda entries: entries.pop(number))
 
 
 def move_entry_up(text: str, table: str, number: int) -> str:
@@ -136,43 +162,58 @@ def move_entry_up(text: str, table: str, number: int) -> str:
     def swap(entries: list[Any]) -> None:
         entries.insert(number - 1, entries.pop(number))
 
-    return _edit(text, table, edit, swap)
+    return _edit_entries(text, table, edit, swap)
 
 
-def _edit(
+def _edit_entries(
     text: str,
     table: str,
     edit: Callable[[list[str]], list[str]],
     change: Callable[[list[Any]], object],
 ) -> str:
+    """Return the edited text if its array of tables is then as changed, and all else as before."""
+
+    def change_study(study: dict[str, Any]) -> None:
+        entries = study.setdefault(table, [])
+        change(entries)
+        if not entries:
+            del study[table]
+
+    return _edit(text, f"[[{table}]]", edit, change_study)
+
+
+def _edit(
+    text: str,
+    edited_part: str,
+    edit: Callable[[list[str]], list[str]],
+    change: Callable[[dict[str, Any]], object],
+) -> str:
     """Return the edited text if it then means what is wanted, and nothing else is changed."""
+    newline = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")
     try:
         wanted = copy.deepcopy(read_toml(text))
-        entries = wanted.setdefault(table, [])
-        change(entries)
-        if not entries:
-            del wanted[table]
+        change(wanted)
         edited = "".join(edit(text.splitlines(keepends=True)))
         if tomllib.loads(edited) == wanted:
-            return edited
+            return edited.replace("\n", newline)
     except (ValueError, IndexError, AttributeError, RecursionError):
         pass
     raise StudyError(
-        f"the form cannot change [[{table}]], because of how the text is written",
+        f"the form cannot change {edited_part}, because of how the text is written",
         where=STUDY_FILE,
-        expected=f"each [[{table}]] on a line of its own, and its keys on the lines below",
+        expected="the name of each table on a line of its own, and its keys on the lines below",
         remedy="Change it in the text",
     )
 
 
-def _find_blocks(lines: list[str], table: str) -> list[tuple[int, int]]:
-    """Return the first line of each entry, with the comment above it, and the line after it."""
+def _find_blocks(lines: list[str], table: str, opens: str = "[[") -> list[tuple[int, int]]:
+    """Return the first line of each such table, with the comment above it, and the line after."""
     headers = [part for part in _list_parts(lines, 0, len(lines)) if part.opens]
     begins = [_find_comment(lines, part.begin) for part in headers]
     blocks = []
     for number, part in enumerate(headers):
-        if (part.opens, part.name) != ("[[", table):
+        if (part.opens, part.name) != (opens, table):
             continue
         following = (
             begin
@@ -233,7 +274,8 @@ def _replace_value(old: str, value: object) -> str:
         raise ValueError(old)  # a comment between the lines of a value would be lost
     written, comment = old[key.end() :].rstrip("\n"), ""
     if "\n" not in written:
-        comment = written[find_value_end(written) :]
+        value_text = _VALUE.match(written)
+        comment = written[len(value_text[0].rstrip()) :] if value_text else ""
     return f"{key[0]}{write_value(value)}{comment}\n"
 
 

@@ -1,0 +1,1 @@
+"""The analysis of typed answers: cloze probabilities, entropy and constraint."""

@@ -1,0 +1,166 @@
+"""Typed answers: how many people gave each, and how much a text constrains them."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
+from analysis.findings.flow import FLOW
+from analysis.findings.other_answers import LATE_ANSWERS
+from analysis.responses.base import ResponseAnalysis
+from analysis.responses.yes_no import join_answers_alone
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.provenance import AskedFor
+from analysis.tables.section import Section
+from analysis.typed.cloze import (
+    SMOOTHING_K,
+    SMOOTHING_V,
+    count_answers,
+    count_normalisations,
+    describe_texts,
+)
+from experiment.records import Variant
+
+_SHOWN_ANSWERS = 5
+
+
+def _run(inputs: FindingInputs) -> Findings:
+    answers = inputs.data.judgments
+    counts = count_answers(answers)
+    texts = describe_texts(answers, counts)
+    rules = count_normalisations(answers)
+    tables = (
+        _texts_table(texts, counts, inputs),
+        _rules_table(rules, inputs),
+    )
+    return Findings(tables, {"cloze": texts, "cloze_answers": counts, "normalisation": rules})
+
+
+def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInputs) -> Table:
+    rows = inputs.context.by_construction(texts)
+    groups = full_titles(rows)
+    items = inputs.run.items.set_index("item_id")
+    shown = [
+        " ".join(
+            filter(None, (_text_of(items, item_id, "context"), _version(items, item_id, name)))
+        )
+        for item_id, name in zip(rows["item_id"], rows["version"], strict=True)
+    ]
+    further = _list_further_answers(counts)
+    rows = rows.assign(
+        group=groups,
+        label=shown,
+        answer=rows["answer"].fillna("").astype(str),
+        further=[
+            further.get(key, "") for key in zip(rows["item_id"], rows["version"], strict=True)
+        ],
+    )
+    withheld = [Column("n_withheld", "Withheld", "count")] if rows["n_withheld"].any() else []
+    return inputs.context.table(
+        "cloze",
+        "Typed answers",
+        "The most frequent answer to each text, its cloze probability (the share of the people who "
+        "saw the text) and the entropy of the answers.",
+        rows,
+        (
+            Column("label", "Text", "text"),
+            Column("condition", "Condition", "text"),
+            Column("answer", "Answer", "text"),
+            Column("cloze", "Cloze", "estimate"),
+            Column("entropy_bits", "Entropy (bits)", "number"),
+            Column("further", "Further answers", "text"),
+            Column("n_people", "People", "count"),
+            Column("n_no_answer", "No answer", "count"),
+            *withheld,
+        ),
+        (
+            "The interval is that of an answer named beforehand. The most frequent of several "
+            "answers was partly chosen by chance, so that its share is rather too high, above all "
+            "with few people. The entropy has no correction for answers that nobody gave, so that "
+            "it is rather too low.",
+        ),
+        section=Section.ANSWERS,
+    )
+
+
+def _text_of(items: pd.DataFrame, item_id: str, column: str) -> str:
+    return str(items.at[item_id, column]) if column in items else ""
+
+
+def _version(items: pd.DataFrame, item_id: str, version: str) -> str:
+    return _text_of(items, item_id, version if version in items else str(Variant.GOOD))
+
+
+def _list_further_answers(counts: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Return the next most frequent answers to each text, with how many people gave each."""
+    further: dict[tuple[str, str], str] = {}
+    for (item_id, version), rows in counts.groupby(["item_id", "version"], sort=False):
+        later = rows.iloc[1:_SHOWN_ANSWERS]
+        listed = [f"{answer} ({n})" for answer, n in zip(later["answer"], later["n"], strict=True)]
+        n_left = len(rows) - 1 - len(later)
+        further[str(item_id), str(version)] = ", ".join(
+            [*listed, *([f"and {n_left} others"] if n_left else [])]
+        )
+    return further
+
+
+def _rules_table(rules: pd.DataFrame, inputs: FindingInputs) -> Table:
+    return inputs.context.table(
+        "normalisation",
+        "Answers counted as the same",
+        "How many answers each rule changed before they were compared. The rules apply in this "
+        "order; the export keeps every answer as it was typed.",
+        rules.assign(group="", label=rules["rule"]),
+        (
+            Column("label", "Rule", "text"),
+            Column("n", "Answers", "count"),
+            Column("example", "Example", "text"),
+        ),
+        section=Section.SUPPLEMENT,
+    )
+
+
+def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    texts = statistics["cloze"]
+    n_answers, n_none = int(texts["n_people"].sum()), int(texts["n_no_answer"].sum())
+    answered = texts.dropna(subset=["cloze"])
+    sentences = [
+        f"People were asked {n_answers:,} times what belongs into {len(texts):,} texts; "
+        f"{n_none / n_answers:.0%} of the times they could not think of an answer."
+    ]
+    if len(answered):
+        best = answered.loc[answered["cloze"].idxmax()]
+        sentences.append(
+            f"The most frequent answer to a text has a cloze probability of "
+            f"{answered['cloze'].mean():.2f} on average, from {answered['cloze'].min():.2f} to "
+            f"{best['cloze']:.2f} ({best['answer']}); the entropy is "
+            f"{answered['entropy_bits'].mean():.2f} bits on average."
+        )
+    return sentences
+
+
+_ASKED = AskedFor(
+    shown="one text",
+    asked="a typed answer",
+    measured="cloze probabilities",
+    unit="frame",
+    methods=(
+        "A cloze probability is the share of the people who saw a text that gave the answer; who "
+        "could not think of one counts. A person answers a text once, so that the number is "
+        "binomial and the interval Wilson's (1927), with any number of people.",
+        f"Smoothed probabilities are (n + k) / (N + k V) with k = {SMOOTHING_K} and V = "
+        f"{SMOOTHING_V}; people's surprisal is their negative logarithm to the base 2.",
+        "Answers are the same if they are equal after these rules, in this order: Unicode's "
+        "composed form, no invisible characters, single spaces, straight apostrophes, no "
+        "punctuation around the answer, no difference of case.",
+    ),
+    decides=False,
+)
+TYPED_ANSWERS = Finding("typed_answers", Section.ANSWERS, _run)
+TYPED_ANALYSIS = ResponseAnalysis(
+    "typed",
+    _ASKED,
+    join_answers_alone,
+    _summarise_typed,
+    (TYPED_ANSWERS, FLOW, LATE_ANSWERS),
+)

@@ -1,0 +1,109 @@
+"""Cloze probabilities: the share of people who gave an answer, with intervals and smoothing.
+
+Each person answers a text once, so the number who gave an answer is binomial, and its interval is
+Wilson's, however few they are: docs/decisions/cloze-intervals.md.
+"""
+
+import numpy as np
+import pandas as pd
+
+from analysis.statistics.resample import wilson_interval
+from experiment.responses.typed.normalise import RULES, list_changes, normalise
+
+# Of (n + k) / (N + k V): no answer has a probability of zero, as if each of V were given k times.
+SMOOTHING_K = 0.1
+SMOOTHING_V = 100
+_TEXT = ["item_id", "version"]
+
+
+def count_answers(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how many people gave each answer to each text, the most frequent answer first.
+
+    Args:
+        judgments: One row per answer: item_id, version, typed and no_answer.
+
+    Returns:
+        item_id, version, answer (normalised), n, n_people (who saw the text, including those who
+        could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
+        cloze_high, smoothed, surprisal_bits.
+    """
+    rows = judgments[[*_TEXT, "typed", "no_answer"]].astype(dict.fromkeys(_TEXT, str))
+    n_people = rows.groupby(_TEXT, sort=False).size().rename("n_people")
+    given = rows[_has_text(rows)]
+    forms = {text: normalise(text) for text in given["typed"].astype(str).unique()}
+    given = given.assign(answer=given["typed"].astype(str).map(forms))
+    counts = given.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
+    counts = counts.merge(n_people.reset_index(), on=_TEXT)
+    place = {text: number for number, text in enumerate(n_people.index)}
+    counts["place"] = [
+        place[text] for text in zip(counts["item_id"], counts["version"], strict=True)
+    ]
+    counts = counts.sort_values(
+        ["place", "n", "answer"], ascending=[True, False, True], ignore_index=True
+    ).drop(columns="place")
+    n, n_all = counts["n"].to_numpy(float), counts["n_people"].to_numpy(float)
+    intervals = list(map(wilson_interval, counts["n"].tolist(), counts["n_people"].tolist()))
+    smoothed = (n + SMOOTHING_K) / (n_all + SMOOTHING_K * SMOOTHING_V)
+    return counts.assign(
+        cloze=n / n_all,
+        cloze_low=[interval.low for interval in intervals],
+        cloze_high=[interval.high for interval in intervals],
+        smoothed=smoothed,
+        surprisal_bits=-np.log2(smoothed),
+    )
+
+
+def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+    """Return what people's answers say about each text.
+
+    Args:
+        judgments: One row per answer, as for ``count_answers``, with construction and condition.
+        counts: What ``count_answers`` returns of them.
+
+    Returns:
+        item_id, version, construction, condition, n_people, n_no_answer, n_withheld (texts that
+        an archive leaves out), n_different, answer (the most frequent), cloze with
+        its interval, and entropy_bits of the answers that were given.
+    """
+    names = ["construction", "condition"]
+    rows = judgments.astype(dict.fromkeys((*_TEXT, *names), str)).assign(
+        is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool)
+    )
+    of_text = rows.groupby(_TEXT, sort=False)
+    texts = of_text[names].first()
+    texts["n_people"] = of_text.size()
+    texts["n_no_answer"] = of_text["no_answer"].sum().astype(int)
+    texts["n_withheld"] = of_text["is_withheld"].sum()
+    answered = counts.groupby(_TEXT, sort=False)
+    columns = ["answer", "cloze", "cloze_low", "cloze_high"]
+    texts = texts.join(answered[columns].first()).assign(
+        n_different=answered.size(), entropy_bits=answered["n"].apply(estimate_entropy_bits)
+    )
+    return texts.assign(n_different=texts["n_different"].fillna(0).astype(int)).reset_index()
+
+
+def _has_text(judgments: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which answers have a text: not those of people who could not think of one."""
+    typed = judgments["typed"]
+    return typed.notna() & (typed.astype(str) != "") & ~judgments["no_answer"].astype(bool)
+
+
+def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
+    """Return the entropy of the answers in bits, without a correction for those not seen."""
+    shares = counts.to_numpy(float) / counts.sum()
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+def count_normalisations(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return how many answers each rule changed, and one example: rule, n, example."""
+    typed = judgments.loc[_has_text(judgments), "typed"].astype(str)
+    changes: dict[str, list[str]] = {name: [] for name in RULES}
+    for text in typed:
+        for name in list_changes(text):
+            changes[name].append(text)
+    return pd.DataFrame(
+        [
+            {"rule": name, "n": len(texts), "example": repr(texts[0]) if texts else ""}
+            for name, texts in changes.items()
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Typed answers: a gap in a sentence, or a word to associate."""

@@ -1,0 +1,141 @@
+"""What the page sends of a typed answer, and the columns that an export has of it."""
+
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+
+from experiment.records import Side
+from experiment.tables.column import Column
+from experiment.tables.schemas import MEASURED_COLUMNS
+
+# The sides of an accepted answer and of any other, where an answer is expected.
+RIGHT, WRONG = Side.FIRST, Side.SECOND
+LONGEST = 1000
+# The exported column that holds what a participant typed.
+TYPED = "typed"
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
+    """Return a measurement, None if it is invalid: no clock makes an answer unreadable."""
+    try:
+        return read(value)
+    except ValidationError:
+        return None
+
+
+_Ms = Annotated[
+    Annotated[float, Field(ge=0, le=_DAY_MS, allow_inf_nan=False)] | None,
+    WrapValidator(_read_or_none),
+]
+_Count = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, WrapValidator(_read_or_none)]
+_Mark = Annotated[bool | None, WrapValidator(_read_or_none)]
+
+
+class TypedText(BaseModel):
+    """What the page sends of a typed answer.
+
+    Attributes:
+        text: The text as it was typed; empty if the participant could not think of one.
+        first_key_ms: When it first changed, in milliseconds after the trial's appearance.
+        last_key_ms: When it last changed.
+        n_edits: How often something was deleted or taken back.
+        pasted: Whether something was pasted or dropped into it.
+        inserted: Whether the device put whole words into it: a suggestion, a correction,
+            dictation, or a form that was filled in.
+        composed: Whether it was typed with an input method that composes characters.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    text: str = Field(max_length=LONGEST)
+    first_key_ms: _Ms = None
+    last_key_ms: _Ms = None
+    n_edits: _Count = None
+    pasted: _Mark = None
+    inserted: _Mark = None
+    composed: _Mark = None
+
+
+TYPED_COLUMNS = (
+    Column(
+        "chosen_side",
+        "string",
+        "first for an accepted answer, second for any other; empty where none is expected",
+        optional=True,
+        values=(RIGHT, WRONG),
+    ),
+    Column(
+        "chose_good",
+        "boolean",
+        "whether the answer is an accepted one; empty where none is expected",
+        optional=True,
+    ),
+    Column("version", "string", "the version that was shown"),
+    Column(
+        TYPED,
+        "string",
+        "the answer as it was typed; empty if the participant could not think of one; in CSV with "
+        "an apostrophe before what a spreadsheet would take for a formula",
+        optional=True,
+        is_free_text=True,
+    ),
+    Column("no_answer", "boolean", "whether the participant could not think of one"),
+    Column(
+        "first_key_ms",
+        "number",
+        "from the painting of the trial to the first change of the text",
+        unit="ms",
+        optional=True,
+    ),
+    Column(
+        "last_key_ms",
+        "number",
+        "from the painting of the trial to the last change of the text",
+        unit="ms",
+        optional=True,
+    ),
+    Column(
+        "n_edits",
+        "integer",
+        "how often something was deleted or taken back",
+        unit="edit",
+        optional=True,
+    ),
+    Column("pasted", "boolean", "whether something was pasted into it", optional=True),
+    Column(
+        "inserted",
+        "boolean",
+        "whether the device put whole words into it: a suggestion, a correction, dictation",
+        optional=True,
+    ),
+    Column(
+        "composed",
+        "boolean",
+        "whether it was typed with an input method that composes characters",
+        optional=True,
+    ),
+    *MEASURED_COLUMNS,
+)
+TYPED_TRIAL_COLUMNS = (
+    Column(
+        "good_side",
+        "string",
+        "first where an answer is expected; empty where none is",
+        optional=True,
+        values=(RIGHT,),
+    ),
+    Column(
+        "options",
+        "string",
+        "the version on the screen, and the accepted answers in the encoding of addresses, "
+        "joined by spaces",
+    ),
+)

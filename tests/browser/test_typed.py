@@ -1,0 +1,126 @@
+"""Typed answers in a browser: three scripts, keys and taps, input methods, and what is stored."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.browser_steps import assert_good, choose, consent, expect_page, start
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "typed"
+# In other scripts: the end of the catch trials' text, of which the items of the example are made.
+SENTENCES = {
+    "he": ("הציפור בנתה קן גבוה על ה___.", "עץ"),
+    "ja": ("毎朝、机で熱い___を飲みます。", "お茶"),
+}
+SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
+
+
+def study(folder: Path, language: str = "en") -> Path:
+    copied = shutil.copytree(EXAMPLE, folder / "typed")
+    toml = (copied / "study.toml").read_text("utf-8")
+    toml = toml.replace("[trial]\n", "[trial]\nlockout_ms = 0\n")
+    if language != "en":
+        toml = toml.replace('language = "en"', f'language = "{language}"')
+        (copied / "texts" / "en").rename(copied / "texts" / language)
+        rows = (copied / "items.tsv").read_text("utf-8").splitlines()
+        columns = rows[0].split("\t")
+        for number, row in enumerate(rows[1:], start=1):
+            cells = row.split("\t")
+            sentence = SENTENCES[language][0]
+            cells[columns.index("good")] = f"{number} {sentence}"
+            if cells[columns.index("kind")] == "catch":
+                cells[columns.index("accepted")] = SENTENCES[language][1]
+            rows[number] = "\t".join(cells)
+        (copied / "items.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (copied / "study.toml").write_text(toml, encoding="utf-8")
+    return copied
+
+
+def past_practice(page: Page, text: str) -> None:
+    page.locator("#typed-text").press_sequentially(text)
+    page.keyboard.press("Enter")
+    page.locator("#feedback [data-go-on]").click()
+    expect(page.locator("#feedback")).to_be_hidden()
+
+
+def shoot(page: Page, name: str) -> None:
+    if folder := os.environ.get("TYPED_PICTURES"):
+        page.screenshot(path=f"{folder}/{name}.png")
+
+
+@pytest.mark.parametrize(
+    ("language", "size"), [("en", "desktop"), ("he", "phone"), ("ja", "phone")]
+)
+def test_an_answer_is_typed_seen_and_stored_once(site, page, tmp_path: Path, language, size):
+    link = site.launch(study(tmp_path, language))
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    consent(page, link)
+    start(page)
+    field = page.locator("#typed-text")
+    expect(field).to_be_focused()
+    shoot(page, f"{language}-{size}-empty")
+    assert_good(page, f"a typed trial in {language}")
+    word = SENTENCES.get(language, ("", "tree"))[1]
+    past_practice(page, word)
+    field.press_sequentially(f"{word}x")
+    page.keyboard.press("Backspace")
+    shoot(page, f"{language}-{size}-typed")
+    choose(page, lambda: page.keyboard.press("Enter"))
+    choose(page, page.locator("[data-side=none]").click)
+    for _ in range(7):
+        field.press_sequentially(word)
+        choose(page, page.locator("[data-side=typed]").click)
+    field.press_sequentially(word)
+    page.keyboard.press("Enter")
+    expect_page(page, "questionnaire")
+    [stored] = site.stored(link)
+    assert stored.positions == [*range(1, 11)] and not stored.late_answers
+    details = [json.loads(response.steps)["details"] for response in stored.responses]
+    assert [one["text"] for one in details] == [word, "", *[word] * 8]
+    first, none = details[:2]
+    assert first["n_edits"] == 1 and not first["pasted"] and not first["inserted"]
+    assert 0 <= first["first_key_ms"] <= first["last_key_ms"] <= stored.responses[0].rt_ms
+    assert none["first_key_ms"] is None
+    assert [response.input_method for response in stored.responses[:2]] == ["key", "pointer"]
+
+
+def test_what_is_no_answer_stays_with_a_hint_and_a_composition_is_not_cut_short(
+    site, page, tmp_path: Path
+):
+    link = site.launch(study(tmp_path))
+    consent(page, link)
+    start(page)
+    past_practice(page, "stars")
+    field, hint = page.locator("#typed-text"), page.locator("#typed-hint")
+    page.keyboard.press("Enter")
+    expect(hint).to_have_text("Please type an answer first.")
+    field.press_sequentially("two words")
+    page.keyboard.press("Enter")
+    expect(hint).to_have_text("Please type one word only.")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("")
+    # The Enter that takes a candidate of an input method answers nothing.
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Input.imeSetComposition", {"text": "木", "selectionStart": 1, "selectionEnd": 1})
+    field.evaluate(
+        "field => field.dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: 'Enter', isComposing: true, bubbles: true}))"
+    )
+    assert page.locator("#count").inner_text().startswith("1 ")
+    devtools.send("Input.insertText", {"text": "木"})
+    # What is pasted is taken, without the characters that no keyboard types.
+    field.evaluate("""field => {
+      field.setRangeText("\\u202e\\u0007🌳", field.value.length, field.value.length, "end");
+      field.dispatchEvent(new InputEvent("input", {inputType: "insertFromPaste", bubbles: true}));
+    }""")
+    choose(page, lambda: page.keyboard.press("Enter"))
+    page.wait_for_function("document.getElementById('indicator').dataset.state === 'saved'")
+    [stored] = site.stored(link)
+    details = json.loads(stored.responses[0].steps)["details"]
+    assert details["text"] == "木🌳" and details["composed"] and details["pasted"]
+    assert not stored.responses[0].trusted

@@ -1,0 +1,153 @@
+"""Typed answers: which are taken, which are right, how they are stored, exported and simulated."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from experiment.errors import StudyError
+from experiment.records import Item, Kind, Side
+from experiment.responses.base import Arrangement, GivenAnswer, Known, Shown
+from experiment.responses.registry import load_response
+from experiment.responses.responders import Accurate
+from experiment.responses.typed.normalise import list_changes, normalise
+
+ITEM = Item("a-1", Kind.TARGET, "a", "", "t", "", "f", "", "Birds sit in a ___ here.", "")
+RIGHT = replace(ITEM, extra=(("right", "tree | Old\u00a0Oak|"),))
+ONE = load_response("typed", {"accepted": "right"})
+MANY = load_response("typed", {"words": "many", "min_length": 3, "no_answer": False})
+
+
+def typed(text: object) -> GivenAnswer:
+    return GivenAnswer(details={"text": text})
+
+
+@pytest.mark.parametrize(
+    ("response", "text", "taken"),
+    [
+        (ONE, "tree", True),
+        (ONE, " tree ", True),
+        (ONE, "", True),
+        (ONE, " ", False),
+        (ONE, "old tree", False),
+        (ONE, "x" * 40, True),
+        (ONE, "x" * 41, False),
+        (ONE, "x" * 5000, False),
+        (ONE, "🌳👩‍👩‍👧", True),
+        (ONE, "עץ\u200f", True),
+        (ONE, "\u0645\u06cc\u200c\u062e\u0648", True),
+        (ONE, "tr\tee", False),
+        (ONE, "\x00", False),
+        (ONE, "a\u202eb", False),
+        (ONE, "a\u2066b", False),
+        (ONE, 7, False),
+        (ONE, None, False),
+        (MANY, "an old tree", True),
+        (MANY, "an", False),
+        (MANY, "", False),
+    ],
+)
+def test_a_text_is_taken_if_the_study_allows_it(response, text, taken):
+    assert response.accepts(typed(text), "good") is taken
+
+
+def test_nothing_but_a_text_is_taken():
+    others = (GivenAnswer(), GivenAnswer(Side.FIRST), GivenAnswer(rating=1, details={"text": "a"}))
+    assert not any(ONE.accepts(given, "good") for given in others)
+
+
+def test_a_wrong_measurement_makes_no_answer_unreadable():
+    given = GivenAnswer(details={"text": "a", "first_key_ms": -1, "pasted": "perhaps", "new": 1})
+    assert ONE.accepts(given, "good")
+    row = ONE.derive_columns({"version": "good tree", "details": dict(given.details)})
+    assert row == {
+        "version": "good", "typed": "a", "no_answer": False, "first_key_ms": None,
+        "last_key_ms": None, "n_edits": None, "pasted": None, "inserted": None, "composed": None,
+    }  # fmt: skip
+
+
+def test_an_accepted_answer_is_right_however_it_is_written():
+    many = load_response("typed", {"accepted": "right", "words": "many"})
+    shown = many.arrangement(RIGHT, ("good",))
+    assert shown == Arrangement(Side.FIRST, ("good", "tree", "Old%C2%A0Oak"))
+    stored_options = " ".join(shown.options)
+    for text, right in (("“TREE”.", True), ("old oak", True), ("oak", False), ("", False)):
+        settled = many.settle(typed(text), stored_options)
+        assert settled.side == (Side.FIRST if right else Side.SECOND)
+        assert many.score_answer(shown, settled).chose_good is right
+    assert many.score_answer(shown, many.correct_answer(shown)).chose_good
+
+
+def test_without_an_accepted_answer_none_is_right_or_wrong():
+    shown = ONE.arrangement(ITEM, ("good",))
+    assert shown == Arrangement(None, ("good",))
+    assert ONE.settle(typed("x"), "good").side is None
+    scored = ONE.score_answer(shown, typed("X."))
+    assert (scored.chose_good, scored.answer, scored.version) == (None, "x", "good")
+    assert ONE.score_answer(shown, typed("")).answer == "no answer"
+
+
+def test_the_screen_has_what_stands_before_and_after_the_gap():
+    [screen] = ONE.screens(ITEM, str)
+    besides = {"before": "Birds sit in a ", "after": " here.", "gap": "___"}
+    assert screen == Shown("Birds sit in a ___ here.", besides=besides)
+    [prompt] = ONE.screens(replace(ITEM, good="bird"), str)
+    assert prompt.besides == {"before": "bird", "after": "", "gap": ""}
+
+
+def test_two_gaps_are_refused_with_their_item():
+    with pytest.raises(StudyError, match='version good of the item "a-1" has 2 gaps'):
+        ONE.versions(replace(ITEM, good="A ___ in a ____."))
+
+
+def test_an_accepted_answer_that_nobody_can_type_is_refused():
+    with pytest.raises(StudyError, match='nobody can type the accepted answer "old tree"'):
+        ONE.versions(replace(ITEM, extra=(("right", "old tree"),)))
+
+
+def test_a_column_that_no_item_has_is_a_flaw():
+    [(item, flaw)] = ONE.flaws([ITEM])
+    assert item is ITEM and 'no item has the column "right" of accepted answers' in str(flaw)
+    assert not list(ONE.flaws([ITEM, RIGHT])) and not list(MANY.flaws([ITEM]))
+
+
+def test_lengths_that_no_answer_has_are_refused():
+    with pytest.raises(StudyError, match="min_length is 50 and max_length 40"):
+        load_response("typed", {"min_length": 50})
+
+
+def test_simulated_people_type_accepted_answers_or_their_frames_words():
+    rng = random.Random(1)
+    known = Known(RIGHT, RIGHT.good, 1.0)
+    one = load_response("typed", {"accepted": "right", "words": "many"})
+    assert one.simulate(Accurate(), known, [RIGHT.good], rng) == typed("tree")
+    answers = Counter(
+        ONE.simulate(Accurate(), Known(ITEM, ITEM.good, 0.9), [ITEM.good], rng).details["text"]
+        for _ in range(2000)
+    )
+    # A tenth has no answer; the first word has 1 / (1 + 1/2 + ... + 1/10) = .341 of the rest.
+    assert 0.08 < answers.pop("") / 2000 < 0.12
+    [(_, n)] = answers.most_common(1)
+    assert 0.27 < n / 2000 < 0.34 and len(answers) == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "same", "rules"),
+    [
+        ("tree", "tree", []),
+        ("Tree.", "tree", ["punctuation", "case"]),
+        (" old  tree ", "old tree", ["spaces"]),
+        ("cafe\u0301", "café", ["Unicode"]),
+        ("\u200ftree\u00ad", "tree", ["invisible characters"]),
+        ("O\u2019Neill", "o'neill", ["apostrophes", "case"]),
+        ("STRASSE", "strasse", ["case"]),
+        ("Straße", "strasse", ["case"]),
+        ("?!", "?!", []),
+        ("「木」", "木", ["punctuation"]),
+        ("¿qué?", "qué", ["punctuation"]),
+    ],
+)
+def test_answers_are_the_same_by_stated_rules(text, same, rules):
+    assert (normalise(text), list_changes(text)) == (same, rules)
+    assert normalise(same) == same

@@ -1,0 +1,150 @@
+"""A participant's value by hand, and rules that a study does not allow."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from experiment.authoring.check import check_folder, require_sound
+from experiment.authoring.plan import build_plan_values
+from experiment.design.lists import build_lists
+from experiment.materials.read import load_items
+from experiment.stopping.questions import Person, list_asked_comparisons, look_at_answers
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+
+
+def _asked(folder: Path):
+    study = load_study(str(folder))
+    items = list(load_items(study))
+    built = build_lists(study, items, 1)
+    lists = {n: [entry.item.item_id for entry in part] for n, part in enumerate(built.lists)}
+    return list_asked_comparisons(study, items, lists), items, lists
+
+
+@pytest.fixture
+def written(tmp_path: Path):
+    """Copies an example and adds a rule to it."""
+
+    def write(example: str, rule: str, *changes: tuple[str, str]) -> Path:
+        folder = tmp_path / example
+        shutil.copytree(EXAMPLES / example, folder)
+        toml = folder / "study.toml"
+        text = toml.read_text("utf-8")
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        toml.write_text(f"{text}\n[stopping]\n{rule}\n", "utf-8")
+        return folder
+
+    return write
+
+
+ANY = 'rule = "any_time"\nmaximum = 16\n'
+
+
+def test_a_value_is_the_difference_of_a_persons_own_shares(written):
+    asked, items, lists = _asked(written("latin_square", ANY + 'comparisons = ["subject"]'))
+    [comparison] = asked
+    conditions = {item.item_id: item.condition for item in items}
+    targets = [name for name in lists[0] if conditions[name][:2] in ("sg", "pl")]
+    assert len(targets) == 8
+    sg = [name for name in targets if conditions[name].startswith("sg")]
+    wrong = {sg[0], *[name for name in targets if name not in sg][:2]}
+    rows = [{"item_id": name, "chose_good": name not in wrong} for name in lists[0]]
+    # Three of four with a singular subject, two of four with a plural one.
+    assert comparison.values.value_of(0, rows) == pytest.approx(0.25)
+    assert (comparison.question.bounds.low, comparison.question.bounds.high) == (-1, 1)
+    assert comparison.values.n_groups == 4
+    without = [row for row in rows if row["item_id"] in sg]
+    assert comparison.values.value_of(0, without) is None
+    people = [Person(list_, 0, list_ < 3 or None, rows) for list_ in range(4)]
+    assert look_at_answers(comparison, people).n_participants == 0
+
+
+def test_an_interaction_reaches_twice_as_far(written):
+    [comparison], *_ = _asked(
+        written("latin_square", ANY + 'comparisons = ["subject x attractor"]')
+    )
+    assert comparison.question.bounds.high == 2
+
+
+def test_alpha_is_divided_among_the_primary_comparisons(written):
+    asked, *_ = _asked(written("latin_square", ANY))
+    assert [each.name for each in asked] == ["subject", "attractor", "subject x attractor"]
+    assert [each.question.alpha for each in asked] == pytest.approx([0.05 / 3] * 3)
+
+
+def test_people_in_different_groups_are_compared_by_their_lists(written):
+    [comparison], _, lists = _asked(
+        written("between_participants", ANY + 'comparisons = ["filler_length"]')
+    )
+    values = {
+        tuple(
+            comparison.values.value_of(
+                list_, [{"item_id": name, "chose_good": right} for name in lists[list_]]
+            )
+            for right in (False, True)
+        )
+        for list_ in comparison.values.weights
+    }
+    # The mean over lists of twice the distance from one half is the difference of the shares.
+    assert values == {(-1.0, 1.0), (1.0, -1.0)}
+    assert comparison.question.bounds.high == 1
+
+
+@pytest.mark.parametrize(
+    ("example", "rule", "message"),
+    [
+        ("latin_square", ANY + 'comparisons = ["verb"]', 'There is no comparison "verb"'),
+        ("latin_square", ANY + 'comparisons = ["people and models"]', "is no difference within"),
+        ("latin_square", ANY.replace("16", "14"), "14 participants are no complete blocks of 4"),
+        ("latin_square", ANY.replace("16", "20"), "the study has 16 places, fewer than"),
+        (
+            "latin_square",
+            'rule = "planned_looks"\nlooks = [7]\nmaximum = 16',
+            "7 participants are no complete blocks of 4",
+        ),
+        ("self_paced", ANY, "have no bounds, which any_time needs"),
+    ],
+)
+def test_a_rule_that_the_study_does_not_allow_is_refused(written, example, rule, message):
+    report = check_folder(str(written(example, rule)), 1)
+    assert any(message.lower() in str(error).lower() for error in report.errors), report.errors
+    assert all("stopping" in error.where for error in report.errors)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ('of = "accuracy"\nsmallest_effect = 1.5', "no participant's difference is above 1"),
+        ('covariates = ["trial_order"]', "with covariates takes everybody's answers together"),
+    ],
+)
+def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, message):
+    folder = written(
+        "latin_square",
+        ANY + 'comparisons = ["subject"]',
+        (
+            'compare = "subject: sg - pl"\nof = "accuracy"',
+            f'compare = "subject: sg - pl"\n{changes}',
+        ),
+    )
+    assert any(message in str(error) for error in check_folder(str(folder), 1).errors)
+
+
+def test_a_study_of_explorations_alone_has_no_rule(written):
+    folder = written("latin_square", ANY, ('role = "primary"', 'role = "exploratory"'))
+    [error] = check_folder(str(folder), 1).errors
+    assert "the rule waits for no comparison: none is primary" in str(error)
+
+
+def test_the_rule_is_part_of_the_plan_and_only_where_there_is_one(written):
+    def plan(study: Study):
+        return build_plan_values(require_sound(study, 1))
+
+    with_rule = plan(load_study(str(written("latin_square", ANY))))
+    assert with_rule["stopping"]["maximum"] == 16
+    assert "stopping" not in plan(load_study(str(EXAMPLES / "latin_square")))
