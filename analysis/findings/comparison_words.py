@@ -77,56 +77,26 @@ def _write_milliseconds(log_rt: float) -> str:
 
 _WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
-        "Accuracy",
-        "is higher",
-        "is lower",
-        "percentage points",
-        "judgments",
-        _to_percentage_points,
-        1,
-        _write_share,
+        "Accuracy", "is higher", "is lower", "percentage points", "judgments",
+        _to_percentage_points, 1, _write_share,
     ),
     "rating": MeasureWords(
-        "The mean rating",
-        "is higher",
-        "is lower",
-        "scale points",
-        "ratings",
-        _return_unchanged,
-        2,
-        _write_decimals,
+        "The mean rating", "is higher", "is lower", "scale points", "ratings",
+        _return_unchanged, 2, _write_decimals,
     ),
     "yes": MeasureWords(
-        "The share of yes",
-        "is higher",
-        "is lower",
-        "percentage points",
-        "answers",
-        _to_percentage_points,
-        1,
-        _write_share,
+        "The share of yes", "is higher", "is lower", "percentage points", "answers",
+        _to_percentage_points, 1, _write_share,
     ),
     D_PRIME: MeasureWords(
-        "Sensitivity (d')",
-        "is higher",
-        "is lower",
-        "units of d'",
-        "answers",
-        _return_unchanged,
-        2,
-        _write_decimals,
+        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers",
+        _return_unchanged, 2, _write_decimals,
     ),
     "log_rt": MeasureWords(
-        "Reading",
-        "is slower",
-        "is faster",
-        "per cent",
-        "reading times",
-        _to_slowdown_percent,
-        1,
-        _write_milliseconds,
+        "Reading", "is slower", "is faster", "per cent", "reading times",
+        _to_slowdown_percent, 1, _write_milliseconds,
     ),
-}
+}  # fmt: skip
 
 
 def words_of(measure: str) -> MeasureWords:

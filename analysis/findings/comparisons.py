@@ -1,30 +1,30 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.data.own_columns import PREFIX, make_items
-from analysis.data.readings import RELATIVE
-from analysis.findings.compared_measures import SENSITIVITY, measure_of
+from analysis.data.own_columns import make_items
+from analysis.findings.compared_measures import (
+    SENSITIVITY,
+    MeasuredAnswers,
+    measure_of,
+    sum_regions,
+)
+from analysis.findings.compared_slopes import is_own_column, slope_estimator
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.contrasts import planned_contrasts
-from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
-from analysis.findings.surprisal import BASE, times_with_surprisal
-from analysis.findings.surprisal import VALUE as BITS
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
-from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, codes
+from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
@@ -41,32 +41,9 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
-from experiment.studies.analysis_plan import SHARE_OF, Comparison
+from experiment.studies.analysis_plan import Comparison
 
 Row = dict[str, Any]
-
-
-class _Answers:
-    """The answers that comparisons share: each table is made once.
-
-    Attributes:
-        inputs: The inputs of findings.
-    """
-
-    def __init__(self, inputs: FindingInputs) -> None:
-        self.inputs = inputs
-        self._measured: dict[str, pd.DataFrame] = {}
-
-    @cached_property
-    def designs(self) -> list[tuple[str, pd.DataFrame, Crossing]]:
-        """Each construction's answers with their cells, and the crossing of the cells."""
-        return list(crossed_designs(self.inputs))
-
-    def measured(self, name: str) -> pd.DataFrame:
-        """Return all answers with the value of a measure."""
-        if name not in self._measured:
-            self._measured[name] = measure_of(name).answers(self.inputs)
-        return self._measured[name]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -128,7 +105,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
     n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
-    data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
+    data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
         for judge in judges:
@@ -168,7 +145,7 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
         models = (
             inputs.options.surprisal if is_read else [one.facts.model for one in inputs.as_read]
         )
-        return [""] if _is_own_column(inputs, SURPRISAL) else list(models) or [""]
+        return [""] if is_own_column(inputs, SURPRISAL) else list(models) or [""]
     if not isinstance(compared, JudgeDifference):
         return [""]
     if compared.second == MODELS:
@@ -176,7 +153,9 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
     return [compared.second]
 
 
-def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family: int) -> Row | str:
+def _estimate(
+    data: MeasuredAnswers, comparison: PlannedComparison, judge: str, family: int
+) -> Row | str:
     """Return a comparison's estimate, interval, p and numbers, or why there is none."""
     declaration = comparison.declaration
     sides = 2 if declaration.one_sided else 1
@@ -211,7 +190,9 @@ def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family:
 Estimator = Callable[[float], Row]
 
 
-def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Estimator | str:
+def _make_estimator(
+    data: MeasuredAnswers, comparison: PlannedComparison, judge: str
+) -> Estimator | str:
     """Return a function from an interval's level to the result, or why there is no result."""
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
@@ -221,11 +202,11 @@ def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
         return "d' is a number of many answers, so it has no slope."
-    return _slope_estimator(data, comparison, compared, measure, judge)
+    return slope_estimator(data, comparison, compared, measure, judge)
 
 
 def _contrast_estimator(
-    data: _Answers, comparison: PlannedComparison, compared: Contrast, measure: Measure
+    data: MeasuredAnswers, comparison: PlannedComparison, compared: Contrast, measure: Measure
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
@@ -243,7 +224,7 @@ def _contrast_estimator(
             continue
         in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
         if measure is READ:
-            in_cells = _sum_regions(in_cells, comparison.declaration.regions)
+            in_cells = sum_regions(in_cells, comparison.declaration.regions)
             if in_cells.empty:
                 continue
         planned = planned_contrasts(cross, data.inputs.run.study.analysis)
@@ -315,141 +296,6 @@ def _match(first: Weights, second: Weights) -> bool:
         return False
     ratio = [first[cell] / second[cell] for cell in first]
     return np.allclose(ratio, ratio[0]) and bool(np.isclose(abs(ratio[0]), 1))
-
-
-def _sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
-    """Return each trial's summed reading time in the comparison's regions.
-
-    Without regions: of the critical region if it is known, or else of the whole sentence.
-    """
-    has_critical = RELATIVE in answers and answers[RELATIVE].notna().any()
-    if regions or has_critical:
-        if not has_critical:
-            return answers.iloc[:0]
-        regions = regions or (0,)
-        answers = answers[answers[RELATIVE].isin(regions)]
-    trial = ["participant", "position"]
-    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
-    # A sentence is complete if all regions that its version has in any trial are there.
-    text = [name for name in ("item_id", "version") if name in answers]
-    sums = answers.groupby(trial, sort=False, observed=True).agg(
-        rt_ms=("rt_ms", "sum"),
-        n_regions=("region", "size"),
-        **{name: (name, "first") for name in (*kept, *text)},
-    )
-    by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
-    n_expected = len(regions) or by_text.transform("max")
-    sums = sums[sums["n_regions"] == n_expected].reset_index()
-    return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
-
-
-def _slope_estimator(
-    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure, judge: str
-) -> Estimator | str:
-    of_surprisal = compared.variable == SURPRISAL and not _is_own_column(data.inputs, SURPRISAL)
-    if of_surprisal and not judge:
-        return "no surprisals: name them by --surprisal (of what was read) or --scores."
-    if not of_surprisal:
-        answers = _answers_with_column(data, comparison, compared, measure)
-    elif measure is READ:
-        answers = _words_with_surprisal(data.inputs, comparison, judge)
-    else:
-        answers = _answers_with_surprisal(data, comparison, judge)
-    if isinstance(answers, str):
-        return answers
-    x, y = answers["x"].astype(float), answers[measure.value].astype(float)
-    used = x.notna() & y.notna() & answers["participant"].notna()
-    answers, x, y = answers[used], x[used], y[used]
-    if answers.empty:
-        return f"no answers have a value of {compared.variable}."
-    person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
-    people = answers["participant"].astype(str)
-    covariates, trials = comparison.declaration.covariates, answers
-    if of_surprisal and measure is READ:
-        trials = answers.drop(columns="position").rename(columns={"trial": "position"})
-    held = covariates_of_trials(data.inputs, trials, covariates)
-    if of_surprisal and measure is READ:
-        held = held.assign(**{f"word {name}": answers[name].to_numpy() for name in BASE})
-    # Differences between participants are no part of the slope.
-    x_within, y_within = (
-        (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
-    )
-    held_within = (held - held.groupby(people.to_numpy()).transform("mean")).to_numpy(dtype=float)
-    design = np.column_stack([held_within, x_within])
-    numbers_of = {
-        "n_observations": len(answers),
-        "n_participants": int(people.nunique()),
-        "n_frames": int(answers["unit"].nunique()),
-    }
-
-    def estimate(level: float) -> Row:
-        line = slope(y_within, design, [person, unit], level)
-        return {
-            "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
-        } | numbers_of  # fmt: skip
-
-    return estimate
-
-
-def _is_own_column(inputs: FindingInputs, name: str) -> bool:
-    return f"{PREFIX}{name}" in inputs.run.items
-
-
-def _answers_with_column(
-    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure
-) -> pd.DataFrame | str:
-    """Return the answers with the value of an own column of their items as ``x``."""
-    items, column = data.inputs.run.items, f"{PREFIX}{compared.variable}"
-    if column not in items:
-        return f'the items have no column "{compared.variable}".'
-    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
-    if measure is READ:
-        rows, keys = data.inputs.data.judgments, ["participant", "position"]
-        rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
-        read_times = data.measured(comparison.measure)
-        answers = _sum_regions(
-            read_times.assign(cell="", unit=read_times["unit"].astype(str)),
-            comparison.declaration.regions,
-        )
-        read = rows[keys].assign(participant=rows["participant"].astype(str))
-        answers = answers.merge(read, on=keys)
-    else:
-        answers = _answers_of_sentences(data, comparison)
-    values = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
-    return answers.assign(x=values)
-
-
-def _answers_of_sentences(data: _Answers, comparison: PlannedComparison) -> pd.DataFrame:
-    measured = data.measured(comparison.measure)
-    measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
-    return measured.assign(unit=measured["frame"].astype(str))
-
-
-def _words_with_surprisal(
-    inputs: FindingInputs, comparison: PlannedComparison, model: str
-) -> pd.DataFrame:
-    """Return the words read in the comparison's regions, with a model's surprisal as ``x``."""
-    words = dict(times_with_surprisal(inputs))[model]
-    words = words[words["construction"].astype(str).isin(comparison.constructions)]
-    if regions := comparison.declaration.regions:
-        words = words[words[RELATIVE].isin(regions)]
-    return words.assign(x=words[BITS]).reset_index(drop=True)
-
-
-def _answers_with_surprisal(
-    data: _Answers, comparison: PlannedComparison, model: str
-) -> pd.DataFrame | str:
-    """Return the answers to single sentences, with a model's surprisal of the sentence as ``x``."""
-    if comparison.measure == "accuracy" or comparison.measure.startswith(SHARE_OF):
-        return "a choice is between several versions, so it has no surprisal of its own."
-    [scores] = [one for one in data.inputs.as_read if one.facts.model == model]
-    versions = zip(
-        scores.frame["item_id"].astype(str), scores.frame["variant"].astype(str), strict=True
-    )
-    bits = dict(zip(versions, -scores.frame["logprob_nats"] / np.log(2), strict=True))
-    answers = _answers_of_sentences(data, comparison)
-    shown = zip(answers["item_id"].astype(str), answers["version"].astype(str), strict=True)
-    return answers.assign(x=[bits.get(version, np.nan) for version in shown])
 
 
 def _judge_estimator(

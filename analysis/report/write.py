@@ -130,24 +130,17 @@ def _construction_titles(study: Study) -> dict[str, str]:
 def choose_front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
     """Return what comes before the appendix.
 
-    These are the primary comparisons with the figure of the design, the means of its cells, the
-    first other table with its figure, and the mixed model of the design.
+    The primary comparisons with the design's figure, its cells, the first other table, its model.
     """
     parts: list[Table | Drawing] = []
     for table in _choose_front_tables(comparison):
         parts.append(table)
         if table.section is Section.COMPARISONS:
-            parts += [
-                drawing
-                for drawing in comparison.drawings
-                if drawing.name in _DESIGN_FIGURES and drawing.name in svgs
-            ]
+            drawings = (one for one in comparison.drawings if one.name in svgs)
+            parts += (drawing for drawing in drawings if drawing.name in _DESIGN_FIGURES)
         else:
-            parts += (
-                drawing
-                for drawing in _figures_of_table(table, comparison, svgs)
-                if drawing not in parts
-            )
+            figures = _figures_of_table(table, comparison, svgs)
+            parts += [figure for figure in figures if figure not in parts]
     return parts
 
 
@@ -158,8 +151,8 @@ def _choose_front_tables(comparison: Comparison) -> list[Table]:
     ]
     cells = [table for table in further_tables if table.name == "design_cells"]
     models = [table for table in further_tables if table.name in _DESIGN_MODELS]
-    front_tables = (*primary, *cells, *further_tables[:1], *models)
-    return list({table.name: table for table in front_tables}.values())
+    front = (*primary, *cells, *further_tables[:1], *models)
+    return list({table.name: table for table in front}.values())
 
 
 def _choose_checklist(comparison: Comparison) -> list[Table]:
