@@ -17,7 +17,6 @@ from experiment.studies.publication import Contributor
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import Column
 from experiment.tables.files import spreadsheet_safe, write_table
-from experiment.tables.schemas import ANSWERS
 
 # Folders of an export with texts only, without participants' data.
 _TEXTS = ("study", "consent")
@@ -36,9 +35,9 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
     folder.mkdir()
     for table in package.tables:
         for suffix in MEDIA_TYPES:
-            texts = table.name == ANSWERS.name and suffix == ".csv"
+            texts = table.free_texts if suffix == ".csv" else ()
             table_rows = (
-                {**row, "value": spreadsheet_safe(str(row["value"]))} if texts else row
+                {**row, **{name: spreadsheet_safe(str(row[name] or "")) for name in texts}}
                 for row in rows(table)
             )
             write_table(table, table_rows, folder / f"{table.name}{suffix}")

@@ -8,9 +8,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from analysis.archive.package import Package, Row
+from experiment.responses.typed.normalise import normalise
+from experiment.responses.typed.text import TYPED
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
-from experiment.tables.schemas import ANSWERS, DEVICES
+from experiment.tables.schemas import ANSWERS, DEVICES, RESPONSES
 
 # A combination of answers shared by fewer participants may identify one of them.
 K = 5
@@ -62,6 +64,7 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
     answers = list(package.rows(ANSWERS)) if ANSWERS in _named_table(package, ANSWERS.name) else []
     free = free_text_fields(study, answers)
     traces = [*_find_text_traces(answers, free), *_find_rare_answers(answers, free)]
+    traces += _find_typed_traces(package)
     for table in package.tables:
         times = [column.name for column in table.columns if column.type == "datetime"]
         devices = [
@@ -114,6 +117,35 @@ def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
     return traces
 
 
+def _find_typed_traces(package: Package) -> list[Trace]:
+    """Return what is rare, or looks like an id, in the texts that were typed in trials."""
+    where, rare = f"{RESPONSES.name}.{TYPED}", _find_rare_texts(package)
+    traces = [
+        Trace(Kind.IDS, where, f"{n} with what may be {what}")
+        for what, pattern in _IDS.items()
+        if (n := sum(bool(pattern.search(text)) for text in rare))
+    ]
+    if rare:
+        shown = "; ".join(f'"{text[:60]}"' for text in sorted(rare)[:_SHOWN])
+        what = f"{len(rare)} texts that fewer than {K} people typed, such as {shown}"
+        traces.append(Trace(Kind.FREE_TEXT, where, what))
+    return traces
+
+
+def _find_rare_texts(package: Package) -> set[str]:
+    """Return the texts of trials that fewer than ``K`` people typed, whatever their spelling."""
+    people: dict[str, set[str]] = {}
+    texts: set[str] = set()
+    for table in package.tables:
+        if table.name != RESPONSES.name or TYPED not in table.column_names:
+            continue
+        for row in package.rows(table):
+            if text := row[TYPED]:
+                texts.add(str(text))
+                people.setdefault(normalise(str(text)), set()).add(str(row["participant"]))
+    return {text for text in texts if len(people[normalise(text)]) < K}
+
+
 def answer_combinations(
     answers: Iterable[Mapping[str, object]], free: set[str]
 ) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -148,7 +180,8 @@ Rows = Callable[[TableSchema], Iterator[Row]]
 def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Rows:
     """Return a function that reads each table without the identifying traces of these kinds.
 
-    Free text is removed, exact times are cut to their day, columns that describe a device are
+    Free text is removed, and of typed answers what fewer than ``K`` people typed; exact times are
+    cut to their day, columns that describe a device are
     emptied, and window sizes are rounded to 100 pixels. From rare combinations of answers, answers
     are removed until at least ``K`` participants share every remaining combination.
     """
@@ -158,6 +191,7 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
         _rare_answers(answer_combinations(answers, free)) if Kind.RARE_ANSWERS in kinds else set()
     )
     texts = bool({Kind.FREE_TEXT, Kind.IDS} & set(kinds))
+    rare = _find_rare_texts(package) if texts else set()
 
     def read(table: TableSchema) -> Iterator[Row]:
         for row in package.rows(table):
@@ -166,7 +200,9 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
                 or (str(row["participant"]), str(row["field"])) in removed
             ):
                 continue
-            yield _coarsen_row(table, row, kinds, texts=texts)
+            coarsened = _coarsen_row(table, row, kinds, texts=texts)
+            is_rare = table.name == RESPONSES.name and row.get(TYPED) in rare
+            yield coarsened | {TYPED: None} if is_rare else coarsened
 
     return read
 

@@ -9,6 +9,8 @@ from analysis.data.load import ExportedRun, Scores
 from experiment.records import Variant
 
 Options = Mapping[str, tuple[str, ...]]
+# What people chose who chose no option, and what a model prefers of equally good options.
+NONE, TIE = "none", "tie"
 
 
 def find_options(run: ExportedRun) -> dict[str, tuple[str, ...]]:
@@ -44,15 +46,7 @@ def choose_options(scores: Scores, options: Options) -> pd.DataFrame:
         One row per item: item_id, version (empty on a tie), logprob_good_nats, logprob_best_nats
         (of the others), tie, n_scored (how many of its options have a score).
     """
-    frame = scores.frame
-    versions = pd.MultiIndex.from_arrays(
-        [frame["item_id"].astype(str), frame["variant"].astype(str)]
-    )
-    logprobs = pd.Series(frame["logprob_nats"].to_numpy(), versions)
-    pairs = pd.MultiIndex.from_tuples(
-        [(item, name) for item, versions_of_item in options.items() for name in versions_of_item]
-    )
-    table = logprobs.reindex(pairs).unstack()
+    table = _tabulate_logprobs(scores, options)
     best_alternative = table.drop(columns=Variant.GOOD).max(axis=1)
     best = table.max(axis=1)
     is_tied = table.eq(best, axis=0).sum(axis=1) > 1
@@ -66,6 +60,49 @@ def choose_options(scores: Scores, options: Options) -> pd.DataFrame:
             "n_scored": table.notna().sum(axis=1).to_numpy(),
         }
     )
+
+
+def share_best(scores: Scores, options: Options) -> pd.DataFrame:
+    """Return 1 for the option that a model prefers on each item, and for ``tie`` if there are two.
+
+    Args:
+        scores: The model's scores.
+        options: The items' options.
+
+    Returns:
+        Rows are items, columns are options.
+    """
+    chosen = choose_options(scores, options)
+    names = chosen["version"].replace("", TIE)
+    return pd.get_dummies(names, dtype=float).set_index(pd.Index(chosen["item_id"]))
+
+
+def share_probabilities(scores: Scores, options: Options) -> pd.DataFrame:
+    """Return the options' probabilities on each item, divided by their sum.
+
+    Args:
+        scores: The model's scores.
+        options: The items' options.
+
+    Returns:
+        Rows are items, columns are options; options without a score have none.
+    """
+    table = _tabulate_logprobs(scores, options)
+    weights = np.exp(table.sub(table.max(axis=1), axis=0))
+    return weights.div(weights.sum(axis=1), axis=0)
+
+
+def _tabulate_logprobs(scores: Scores, options: Options) -> pd.DataFrame:
+    """Return the log-probability of each option of each item; NaN without a score."""
+    frame = scores.frame
+    versions = pd.MultiIndex.from_arrays(
+        [frame["item_id"].astype(str), frame["variant"].astype(str)]
+    )
+    logprobs = pd.Series(frame["logprob_nats"].to_numpy(), versions)
+    pairs = pd.MultiIndex.from_tuples(
+        [(item, name) for item, versions_of_item in options.items() for name in versions_of_item]
+    )
+    return logprobs.reindex(pairs).unstack()
 
 
 def decide_among_all(decisions: pd.DataFrame, scores: Scores, options: Options) -> pd.DataFrame:

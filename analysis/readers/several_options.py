@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun
+from analysis.data.n_alternatives import NONE
 from analysis.errors import AnalysisError
 from analysis.readers.long_form import ROW
 from analysis.readers.mapping import Meaning, simplify_name
@@ -21,7 +22,7 @@ from experiment.materials.formats.options import find_further_options
 from experiment.records import SIDES, Item, Variant
 from experiment.studies.study import Trials
 
-OPTIONS, NONE = "options", "none"
+OPTIONS = "options"
 _NONE_WORDS = frozenset(
     {"none", "none of these", "none of them", "none of the above", "none of the options", "neither",
      "no option", "no answer fits", "other"}

@@ -6,7 +6,7 @@ from typing import cast
 import pandas as pd
 
 from analysis.data.join import join
-from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
+from analysis.findings.accuracy import ACCURACY, INTERVALS
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
@@ -18,6 +18,7 @@ from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed_model import MIXED
 from analysis.findings.multiverse import MULTIVERSE
+from analysis.findings.options import OPTIONS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
 from analysis.report.summary import summarise_models

@@ -18,8 +18,8 @@ from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
 
-def _join_answers(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the answers; models have no decisions, since they have no acceptability threshold."""
+def join_answers_alone(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
+    """Return the answers to texts that models decide nothing about, after checking the scores."""
     answers = judgments(run)
     items = answers["item_id"].unique().tolist()
     for model_scores in scores:
@@ -105,7 +105,7 @@ _ASKED = AskedFor(
 YES_NO_ANALYSIS = ResponseAnalysis(
     "yes_no",
     _ASKED,
-    _join_answers,
+    join_answers_alone,
     _summarise_yes_no,
     (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS, FLOW, LATE_ANSWERS, OTHER_YES_NO),
 )

@@ -1,16 +1,14 @@
 """Typed answers: how many people gave each, and how much a text constrains them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
-from analysis.data.join import Joined, check_same_items, hash_items, judgments
-from analysis.data.load import ExportedRun, Scores
-from analysis.findings.design import with_units
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
 from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.responses.base import ResponseAnalysis
+from analysis.responses.yes_no import join_answers_alone
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
@@ -24,15 +22,6 @@ from analysis.typed.cloze import (
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
-
-
-def _join_answers(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the answers; models choose nothing, so that they have no decisions."""
-    answers = judgments(run)
-    items = answers["item_id"].unique().tolist()
-    for model_scores in scores:
-        check_same_items(run, model_scores, items, lambda: hash_items(run))
-    return Joined(with_units(answers, run.items), {}, run.items)
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -66,6 +55,7 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
             further.get(key, "") for key in zip(rows["item_id"], rows["version"], strict=True)
         ],
     )
+    withheld = [Column("n_withheld", "Withheld", "count")] if rows["n_withheld"].any() else []
     return inputs.context.table(
         "cloze",
         "Typed answers",
@@ -81,6 +71,7 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
             Column("further", "Further answers", "text"),
             Column("n_people", "People", "count"),
             Column("n_no_answer", "No answer", "count"),
+            *withheld,
         ),
         (
             "The interval is that of an answer named beforehand. The most frequent of several "
@@ -169,7 +160,7 @@ TYPED_ANSWERS = Finding("typed_answers", Section.ANSWERS, _run)
 TYPED_ANALYSIS = ResponseAnalysis(
     "typed",
     _ASKED,
-    _join_answers,
+    join_answers_alone,
     _summarise_typed,
     (TYPED_ANSWERS, FLOW, LATE_ANSWERS),
 )

@@ -24,11 +24,12 @@ def count_answers(judgments: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         item_id, version, answer (normalised), n, n_people (who saw the text, including those who
-        could not think of an answer), cloze, cloze_low, cloze_high, smoothed, surprisal_bits.
+        could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
+        cloze_high, smoothed, surprisal_bits.
     """
     rows = judgments[[*_TEXT, "typed", "no_answer"]].astype(dict.fromkeys(_TEXT, str))
     n_people = rows.groupby(_TEXT, sort=False).size().rename("n_people")
-    given = rows[~rows["no_answer"].astype(bool)]
+    given = rows[_has_text(rows)]
     forms = {text: normalise(text) for text in given["typed"].astype(str).unique()}
     given = given.assign(answer=given["typed"].astype(str).map(forms))
     counts = given.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
@@ -60,23 +61,31 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
         counts: What ``count_answers`` returns of them.
 
     Returns:
-        item_id, version, construction, condition, n_people, n_no_answer, n_different, answer (the
-        most frequent), cloze with its interval, and entropy_bits of the answers that were given.
+        item_id, version, construction, condition, n_people, n_no_answer, n_withheld (texts that
+        an archive leaves out), n_different, answer (the most frequent), cloze with
+        its interval, and entropy_bits of the answers that were given.
     """
     names = ["construction", "condition"]
-    rows = judgments.astype(dict.fromkeys((*_TEXT, *names), str))
-    of_text = rows.groupby(_TEXT, sort=False)
-    texts = (
-        of_text[names]
-        .first()
-        .assign(n_people=of_text.size(), n_no_answer=of_text["no_answer"].sum().astype(int))
+    rows = judgments.astype(dict.fromkeys((*_TEXT, *names), str)).assign(
+        is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool)
     )
+    of_text = rows.groupby(_TEXT, sort=False)
+    texts = of_text[names].first()
+    texts["n_people"] = of_text.size()
+    texts["n_no_answer"] = of_text["no_answer"].sum().astype(int)
+    texts["n_withheld"] = of_text["is_withheld"].sum()
     answered = counts.groupby(_TEXT, sort=False)
     columns = ["answer", "cloze", "cloze_low", "cloze_high"]
     texts = texts.join(answered[columns].first()).assign(
         n_different=answered.size(), entropy_bits=answered["n"].apply(estimate_entropy_bits)
     )
     return texts.assign(n_different=texts["n_different"].fillna(0).astype(int)).reset_index()
+
+
+def _has_text(judgments: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which answers have a text: not those of people who could not think of one."""
+    typed = judgments["typed"]
+    return typed.notna() & (typed.astype(str) != "") & ~judgments["no_answer"].astype(bool)
 
 
 def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
@@ -87,7 +96,7 @@ def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
 
 def count_normalisations(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return how many answers each rule changed, and one example: rule, n, example."""
-    typed = judgments.loc[~judgments["no_answer"].astype(bool), "typed"].astype(str)
+    typed = judgments.loc[_has_text(judgments), "typed"].astype(str)
     changes: dict[str, list[str]] = {name: [] for name in RULES}
     for text in typed:
         for name in list_changes(text):

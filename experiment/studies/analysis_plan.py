@@ -21,13 +21,13 @@ class Analysis(BaseModel):
 
     margin: float | None = Field(
         default=None, gt=0, lt=1,
-        description="how far accuracies may lie apart and still count as the same",
+        description="the largest difference of accuracies that still counts as equivalent",
     )  # fmt: skip
     factors: Texts = Field(
         default=(),
-        description="columns of the items, or features of templates, whose levels make the cells; "
-        "by default two columns that cross to the conditions. Factors between participants of "
-        "design.factors always count",
+        description="columns of the items, or features of templates, whose levels define the "
+        "cells; by default two columns that cross to the conditions. Factors "
+        "between participants (design.factors) are always included",
     )
     coding: Literal["sum", "treatment", "helmert"] = Field(
         default="sum",
@@ -49,25 +49,24 @@ class Analysis(BaseModel):
     least_rt_ms: float = Field(
         default=100,
         ge=0,
-        description="in reading step by step, times of words or regions below this are left out, "
-        "ms",
+        description="reading and Maze times below this are left out, ms",
     )
     most_rt_ms: float = Field(default=5000, gt=0, description="times above this are left out, ms")
     most_sds: float | None = Field(
         default=None,
         gt=0,
-        description="times are left out whose logarithm lies further than this many standard "
-        "deviations from the participant's mean log time",
+        description="times whose logarithm is more than this many standard deviations from the "
+        "participant's mean log time are left out",
     )
     residual_on_length: bool = Field(
         default=False,
-        description="whether compared times are what is left of each participant's linear "
-        "regression of the logarithm of a word's or region's time on its number of characters",
+        description="whether comparisons use residual times, from each participant's linear "
+        "regression of the log time of a word or region on its number of characters",
     )
     repeats: str = Field(
         default="",
-        description="a column of the items whose values repeat over frames as well, such as a "
-        "verb: a third level of clustering beside participant and frame",
+        description="a column of the items whose values repeat over frames, such as a verb: a "
+        "third level of clustering, besides participant and frame",
     )
 
 
@@ -81,8 +80,9 @@ class Comparison(BaseModel):
     )
     compare: str = Field(
         min_length=1,
-        description='what is compared: "factor: level - level", also with "at factor = level"; '
-        '"factor x factor" for an interaction; "people - models"; or "slope of column"',
+        description='the comparison: "factor: level - level", also with "at factor = level"; '
+        '"factor x factor" for an interaction; "people - models"; or "slope of '
+        'column"',
     )
     of: str = Field(
         default="",
@@ -101,8 +101,8 @@ class Comparison(BaseModel):
     )
     covariates: Texts = Field(
         default=(),
-        description="what is held constant: columns of the items, covariates of [analysis], or "
-        "trial_order (the number of the trial)",
+        description="the variables held constant: columns of the items, covariates of "
+        "[analysis], or trial_order (the number of the trial)",
     )
     predicted: Literal["", "positive", "negative"] = Field(
         default="", description="the sign of the predicted difference; it never halves a p-value"
@@ -114,11 +114,12 @@ class Comparison(BaseModel):
         default=None,
         gt=0,
         description="the smallest difference of interest, in the unit of the measure (log "
-        "milliseconds for reading times); smaller ones count as no difference",
+        "milliseconds for reading times); smaller differences count as none",
     )
     role: Literal["primary", "exploratory"] = Field(
         default="primary",
-        description="primary comparisons are answered first, and corrected among themselves",
+        description="whether the comparison is primary: the report answers primary comparisons "
+        "first, and corrects for their number",
     )
 
     @field_validator("of")

@@ -15,27 +15,32 @@ class Order(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     in_a_row: dict[str, PositiveInt] = Field(
-        default={}, description="column = how many trials in a row may share its value"
+        default={}, description="column = how many consecutive trials may share its value"
     )
     distance: dict[str, _AtLeastTwo] = Field(
-        default={}, description="column = the least distance between trials that share its value"
+        default={}, description="column = the minimum distance between trials that share its value"
     )
-    targets_apart: bool = Field(default=False, description="whether no two targets are neighbours")
+    targets_apart: bool = Field(
+        default=False, description="whether every two targets are separated by another trial"
+    )
     first_fillers: NonNegativeInt = Field(
         default=0, description="how many of the first trials are fillers"
     )
     blocks: Literal["fixed", "counterbalanced"] = Field(
         default="fixed",
-        description="whether blocks come as listed, or take turns at each position in the session",
+        description="whether blocks have a fixed order, or rotate so that each is equally often"
+        " at each position in the session",
     )
     breaks: bool = Field(
-        default=False, description="whether a page for a break comes between two blocks"
+        default=False, description="whether a break page is shown between two blocks"
     )
     pages: dict[str, str] = Field(
-        default={}, description="block = the text shown before it: a file beside instructions.md"
+        default={},
+        description="block = the text shown before it: a file in the folder of instructions.md",
     )
     first_blocks: list[str] = Field(
-        default=[], description="blocks that come before the others, in this order, for everybody"
+        default=[],
+        description="blocks that precede the others, in this order, for all participants",
     )
 
 
@@ -81,10 +86,10 @@ class Shared(Source):
     """Items that every list shows: fillers, catch trials, practice items, controls."""
 
     items: PositiveInt | None = Field(
-        default=None, description="how many of the items, drawn by the seed; all by default"
+        default=None, description="how many of the items to draw, by the seed; all by default"
     )
     conditions: dict[str, PositiveInt] = Field(
-        default={}, description="condition = how many of the condition's items, drawn by the seed"
+        default={}, description="condition = how many of the condition's items to draw, by the seed"
     )
 
     @model_validator(mode="after")
@@ -141,7 +146,7 @@ class Disjoint(_Table):
 
     templates: list[str] = Field(min_length=2, description="the templates kept apart")
     slots: list[str] = Field(
-        min_length=1, description="the slots whose words together occur only once"
+        min_length=1, description="the slots whose combination of words may occur only once"
     )
 
 
@@ -157,10 +162,11 @@ class Design(_Table):
         le=_MOST_LISTS, description="how many trials the audit expects in a list"
     )
     lease_minutes: PositiveInt = Field(
-        default=60, description="how long a place is held after the last sign of life"
+        default=60, description="how long a place is reserved after the participant's last request"
     )
     replace_excluded: bool = Field(
-        default=False, description="whether an excluded participant's place goes to another"
+        default=False,
+        description="whether an excluded participant's place is given to another participant",
     )
     factors: dict[FactorName, Annotated[list[Level], Field(min_length=2)]] = Field(
         default={}, description="between participants: factor = its levels"
@@ -168,16 +174,18 @@ class Design(_Table):
     quotas: list[Quota] = Field(default=[], description="lists with numbers of their own")
     squares: list[Square] = Field(default=[], description="the Latin squares of the lists")
     shared: list[Shared] = Field(default=[], description="the items that every list shows")
-    given: list[Given] = Field(default=[], description="the items that name their list")
+    given: list[Given] = Field(
+        default=[], description="the items with a column that assigns them to lists"
+    )
     wording: list[Wording] = Field(
         default=[],
-        description="what participants of one level read in place of what the others read",
+        description="texts for participants of one level, in place of the others' texts",
     )
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
     separate: str | list[str] = Field(
         default="construction", description="the columns that neighbouring trials must not share"
     )
-    order: Order = Field(default=Order(), description="further rules for the order of trials")
+    order: Order = Field(default=Order(), description="further constraints on the order of trials")
 
     @model_validator(mode="after")
     def _shows_something(self) -> Self:

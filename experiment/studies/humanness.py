@@ -33,8 +33,8 @@ class Humanness(_Table):
     )
     rates: str = Field(
         default="",
-        description="the file in the study folder that has the published rates; without it, the "
-        "block gives scores alone",
+        description="the file in the study folder with the published rates; without it, the "
+        "block gives only scores",
     )
 
 
@@ -43,8 +43,12 @@ Count = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]
 
 
 class _Rate(_Table):
-    people: Count = Field(description="[how many people did so, of how many]")
-    programs: Count = Field(description="[how many programs did so, of how many]")
+    people: Count = Field(
+        description="[people who answered as expected, all people], as two numbers"
+    )
+    programs: Count = Field(
+        description="[programs that answered as expected, all programs], as two numbers"
+    )
 
     @model_validator(mode="after")
     def _a_part_of_all(self) -> Self:
@@ -63,7 +67,7 @@ class FailureRate(_Rate):
     """How many failed at least a given number of the file's items."""
 
     at_least: int = Field(
-        ge=1, description="the least number of items that were not answered as expected"
+        ge=1, description="the minimum number of items that were not answered as expected"
     )
 
 
@@ -78,7 +82,7 @@ class Rates(_Table):
     """
 
     source: str = Field(min_length=10, description="where the rates were published")
-    note: str = Field(default="", description="what a reader must know about the rates")
+    note: str = Field(default="", description="a warning about the rates, for readers")
     items: list[ItemRate] = Field(min_length=1, description="the rates of each item")
     failures: list[FailureRate] = Field(
         default=[], description="the rates of failing at least a number of items"

@@ -17,17 +17,19 @@ class ParticipationTerms(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     devices: list[DeviceKind] = Field(
-        default=[], description="the kinds of device that the study can be taken on; any when empty"
+        default=[],
+        description="the kinds of device on which the study can be taken; any when empty",
     )
     assent: bool = Field(
         default=False,
-        description="whether consent.md is for whoever decides for the participant, who then reads "
-        "assent.md and agrees as well",
+        description="whether consent.md is for the person who decides for the participant (such"
+        " as a parent); the participant then reads assent.md and agrees as well",
     )
 
     traces: bool = Field(
         default=False,
-        description="whether the paths of pointers and fingers are kept, and when keys are pressed",
+        description="whether the paths of pointers and fingers, and the times of key presses, "
+        "are stored",
     )
 
     def refuses(self, platform_devices: list[str]) -> list[str]:
@@ -45,8 +47,8 @@ class Consent(_Table):
 
     headings: dict[str, str] = Field(
         default={},
-        description="the heading in consent.md under which an element of a consent is found, by "
-        "the element's name, where `study check` does not recognise it by itself",
+        description="element of consent = the heading in consent.md under which it is found, if"
+        " `study check` does not recognise it",
     )
 
 
@@ -57,8 +59,8 @@ class Oversight(_Table):
         tuple[Literal["payments", "publishing", "unblinding"], ...], AS_TUPLE
     ] = Field(
         default=(),
-        description="what is done only once another person has asked for the same: payments, "
-        "publishing, unblinding",
+        description="actions that need the request of a second person: payments, publishing, "
+        "unblinding",
     )
 
 
@@ -69,8 +71,8 @@ class Privacy(_Table):
         default=None,
         ge=0,
         le=36_500,
-        description="how many days after the run was closed what identifies people is kept; "
-        "without it, until somebody is forgotten",
+        description="how many days after the run is closed identifying data are kept; by "
+        "default, until the person is forgotten",
     )
     identifying_questions: Texts = Field(
         default=(), description="the questions whose answers identify people, by name"
@@ -84,6 +86,6 @@ class Privacy(_Table):
     )
     shared_device: bool = Field(
         default=False,
-        description="whether several people take part at one computer: its browser forgets each of "
-        "them at the end",
+        description="whether several participants use one computer: its browser forgets each of"
+        " them at the end",
     )

@@ -58,8 +58,10 @@ class Contributor(_PublicationTable):
 class Publication(_PublicationTable):
     """What archives ask of a data set, besides its files."""
 
-    description: str = Field(default="", description="what the data are, in a few sentences")
-    keywords: Texts = Field(default=(), description="what somebody would search for")
+    description: str = Field(
+        default="", description="a description of the data, in a few sentences"
+    )
+    keywords: Texts = Field(default=(), description="search terms for the data")
     license: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9.+-]*$",
@@ -68,9 +70,9 @@ class Publication(_PublicationTable):
     contributors: Annotated[tuple[Contributor, ...], AS_TUPLE] = Field(
         default=(), description="who made the study and its data, in the order of authors"
     )
-    funding: str = Field(default="", description="who paid for the study, with the grant's number")
+    funding: str = Field(default="", description="the funder of the study, with the grant's number")
     data_availability: str = Field(
-        default="", description="where the data can be had, or why not, in a sentence"
+        default="", description="where the data are available, or why they are not, in a sentence"
     )
     data_url: str = Field(default="", description="the address of the published data")
     materials_url: str = Field(default="", description="the address of the published materials")
@@ -100,17 +102,19 @@ class Baseline(_PublicationTable):
     """Answers to the checklist for human baselines that no run can know."""
 
     eval_type: Texts = Field(
-        default=(), description="what is evaluated: knowledge, capabilities, propensity, agent"
+        default=(),
+        description="the object of the evaluation: knowledge, capabilities, propensity, agent",
     )
-    eval_mode: Texts = Field(default=(), description="text, visual, audio, other")
+    eval_mode: Texts = Field(default=(), description="the modality: text, visual, audio, other")
     dataset_items: int | None = Field(
-        default=None, gt=0, description="how many items the whole evaluation has"
+        default=None, gt=0, description="the number of items of the whole evaluation"
     )
     sampling_of_items: str = Field(
-        default="", description="how the people's items were drawn from all of them"
+        default="", description="how the items for people were sampled from all items"
     )
     adjusted_for_both: YesNo | None = Field(
-        default=None, description="whether instructions and items account for people and models"
+        default=None,
+        description="whether instructions and items were adapted to both people and models",
     )
     iterative_design: YesNo | None = Field(
         default=None, description="whether the setup was piloted or validated by experts"
@@ -132,7 +136,7 @@ class Baseline(_PublicationTable):
         default=None, description="whether a population of interest is named"
     )
     population_criteria: Texts = Field(
-        default=(), description="what delimits the population, such as language or age"
+        default=(), description="the criteria that define the population, such as language or age"
     )
     sampling_of_people: str = Field(
         default="",
@@ -140,37 +144,38 @@ class Baseline(_PublicationTable):
     )
     recruitment_criteria: str = Field(
         default="",
-        description="criteria by which people were chosen before the study, besides its settings",
+        description="criteria by which people were selected before the study, besides its settings",
     )
     author_participants: YesNo | None = Field(
         default=None, description="whether authors took part themselves"
     )
     earlier_exposure_excluded: YesNo | None = Field(
-        default=None, description="whether people who knew the items were kept out"
+        default=None, description="whether people who knew the items were excluded"
     )
     compensation: str = Field(
-        default="", description="what people got where no platform paid them, such as course credit"
+        default="",
+        description="the compensation of people whom no platform paid, such as course credit",
     )
     training_paid: YesNo | None = Field(default=None, description="whether practice was paid")
-    training_pay: str = Field(default="", description="how much each person got for the practice")
+    training_pay: str = Field(default="", description="each person's pay for the practice")
     same_interface: YesNo | None = Field(
         default=None, description="whether people and models had the same interface"
     )
     interface_adjusted: YesNo | None = Field(
-        default=None, description="whether a difference of interfaces was adjusted for"
+        default=None, description="whether a difference between the interfaces was adjusted for"
     )
     instructions_adjusted: YesNo | None = Field(
-        default=None, description="whether a difference of instructions was adjusted for"
+        default=None, description="whether a difference between the instructions was adjusted for"
     )
     same_tools: YesNo | None = Field(
         default=None, description="whether people and models had the same tools"
     )
     tools_enforced: YesNo | None = Field(
-        default=None, description="whether it was enforced that people used no other tools"
+        default=None, description="whether a restriction to these tools was enforced"
     )
     ai_tools: str = Field(default="", description="the AI tools that people had, with versions")
     no_data_because: str = Field(
-        default="", description="why the data are not public, where they are not"
+        default="", description="why the data are not public, if they are not"
     )
 
 

@@ -53,13 +53,13 @@ class Question(BaseModel):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", description="the field's name in exports")
     label: str = Field(min_length=1, description="the question as participants read it")
     type: Kind = Field(default="text", description="the kind of field")
-    options: list[str] = Field(default=[], description="the answers offered by a choice")
+    options: list[str] = Field(default=[], description="the options of a choice")
     required: bool = Field(default=False, description="whether the question must be answered")
     fewest: PositiveInt | None = Field(
-        default=None, description="if several choices may be given: the fewest, where any is given"
+        default=None, description="if several options may be chosen: the minimum, if any is chosen"
     )
     most: PositiveInt | None = Field(
-        default=None, description="if several choices may be given: the most"
+        default=None, description="if several options may be chosen: the maximum"
     )
     points: int | None = Field(
         default=None, ge=2, le=MOST_POINTS, description="the scale's points, from 1"
@@ -133,12 +133,13 @@ class FinalQuestion(Question):
 
     when: dict[str, str] = Field(
         default={},
-        description="factor = level: only participants of that level are asked; all by default",
+        description="factor = level: only participants of that level get the question; all by "
+        "default",
     )
     only_if: Annotated[dict[str, list[str]], BeforeValidator(_normalise_condition)] = Field(
         default={},
-        description="earlier question = answer, or a list of answers: only people who gave one "
-        "are asked",
+        description="earlier question = answer, or a list of answers: only participants who "
+        "gave one of them get the question",
     )
 
     @property
@@ -162,15 +163,13 @@ class ScreeningQuestion(Question):
 
     type: _Plain = Field(default="text", description="the field")
 
-    required: bool = Field(default=True, description="whether it must be answered")
-    accept: list[str] = Field(
-        default=[], description="the answers of the people whom the study is for"
-    )
+    required: bool = Field(default=True, description="whether the question must be answered")
+    accept: list[str] = Field(default=[], description="the answers with which people can take part")
     at_least: float | None = Field(
-        default=None, description="the lowest number that lets somebody take part"
+        default=None, description="the lowest number with which people can take part"
     )
     at_most: float | None = Field(
-        default=None, description="the highest number that lets somebody take part"
+        default=None, description="the highest number with which people can take part"
     )
 
     @model_validator(mode="after")
@@ -201,7 +200,7 @@ class ComprehensionQuestion(Question):
 
     type: _Plain = Field(default="text", description="the field")
 
-    required: bool = Field(default=True, description="whether it must be answered")
+    required: bool = Field(default=True, description="whether the question must be answered")
     correct: list[str] = Field(min_length=1, description="the right answer, or several")
 
     @model_validator(mode="after")
@@ -221,7 +220,9 @@ class Comprehension(BaseModel):
 
     questions: list[ComprehensionQuestion] = Field(min_length=1, description="the questions")
     tries: PositiveInt = Field(
-        default=2, le=10, description="how many attempts a participant has to answer all of them"
+        default=2,
+        le=10,
+        description="how many attempts a participant has to answer all questions correctly",
     )
 
     def passes(self, answers: Mapping[str, str]) -> bool:
@@ -235,7 +236,7 @@ class Attention(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_catch_errors: NonNegativeInt = Field(
-        description="how many errors on catch trials are allowed; one more ends the session at once"
+        description="how many errors on catch trials are allowed; one more ends the session"
     )
 
 

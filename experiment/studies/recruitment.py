@@ -28,44 +28,49 @@ class Recruitment(BaseModel):
         description="the title in the platform's list; else the study's title",
     )
     description: str = Field(
-        min_length=1, max_length=2000, description="what there is to do, in a sentence or two"
+        min_length=1, max_length=2000, description="what participants will do, in a sentence or two"
     )
-    keywords: list[str] = Field(default=[], description="what workers may search for")
+    keywords: list[str] = Field(default=[], description="search terms for workers")
     reward: Amount = Field(
-        description='what everyone who finishes gets, such as "1.50", in the currency of [payment]'
+        description='the reward of everyone who finishes, such as "1.50", in the currency of '
+        "[payment]"
     )
     screen_out_reward: Amount | None = Field(
         default=None,
-        description="what somebody who is screened out gets, where the platform can pay it",
+        description="the reward of people who are screened out, if the platform can pay it",
     )
     screen_out_places: int = Field(
-        default=0, ge=0, description="how many people who are screened out may get that"
+        default=0, ge=0, description="the maximum number of paid screen-outs"
     )
     withdrawn_percent: int | None = Field(
         default=None,
         ge=8,
         le=99,
-        description="the share of the reward that somebody who withdraws gets at once, where the "
-        "platform can pay it, after at least that share of median_minutes",
+        description="the percentage of the reward that a participant who withdraws gets "
+        "automatically, if the platform can pay it and they stayed for at least "
+        "that percentage of median_minutes",
     )
     median_minutes: float = Field(gt=0, description="the median time that the study takes")
     duration_minutes: PositiveInt = Field(
-        default=60, description="how much time a worker has, from accepting to submitting"
+        default=60, description="the time that a worker has, from accepting to submitting"
     )
     lifetime_hours: int = Field(
         default=72, ge=1, le=8760, description="how long workers can find the offer"
     )
     auto_approve_days: int = Field(
-        default=3, ge=1, le=30, description="the time after which the platform pays by itself"
+        default=3,
+        ge=1,
+        le=30,
+        description="the time after which the platform approves the work automatically",
     )
     frame_height_px: int = Field(
-        default=0, ge=0, description="the frame's height; 0 for the worker's whole window"
+        default=0, ge=0, description="the height of the frame; 0 for the worker's whole window"
     )
     devices: list[Literal["desktop", "tablet", "mobile"]] = Field(
-        default=[], description="kinds of device that the study can be taken on; any when empty"
+        default=[], description="kinds of device on which the study can be taken; any when empty"
     )
     filters: list[dict[str, Any]] = Field(
-        default=[], description="who may take part, in the terms of the platform's own filters"
+        default=[], description="the platform's own filters, which decide who may take part"
     )
     filter_set: str = Field(
         default="", description="the id of a filter set on the platform, in place of filters"
@@ -74,7 +79,7 @@ class Recruitment(BaseModel):
         default=None, description="the version of the filter set; the latest if left out"
     )
     peripherals: list[Literal["audio", "camera", "download", "microphone"]] = Field(
-        default=[], description="what else participants need"
+        default=[], description="equipment that participants need"
     )
     naivety: float | None = Field(
         default=None,
@@ -88,25 +93,26 @@ class Recruitment(BaseModel):
     )
     list_quotas: bool = Field(
         default=False,
-        description="whether each list gets an address and a number of places of its own there",
+        description="whether each list gets an address and a number of places of its own on the"
+        " platform",
     )
     label: str = Field(
-        default="", max_length=64, description="the kind of work, in the platform's own word"
+        default="", max_length=64, description="the kind of work: one of the platform's own labels"
     )
     group: str = Field(
         default="",
         pattern=r"^([0-9a-f]{24})?$",
-        description="the id of a participant group that everybody who finishes is put into",
+        description="the id of the participant group to which everybody who finishes is added",
     )
     content_warning: Literal["", "sensitive", "explicit"] = Field(
-        default="", description="what the platform warns participants of"
+        default="", description="the kind of content that the platform warns participants of"
     )
     content_warning_details: str = Field(
-        default="", max_length=1000, description="why the platform must warn participants"
+        default="", max_length=1000, description="the reason for the warning, for participants"
     )
     after: list[str] = Field(
         default=[],
-        description="names of earlier studies that participants must have finished",
+        description="the names of earlier studies that participants must have finished",
     )
     countries: list[_Country] = Field(
         default=[], max_length=30, description="where workers live, as ISO 3166 codes"
@@ -115,13 +121,15 @@ class Recruitment(BaseModel):
         default=None,
         ge=0,
         le=100,
-        description="the least share of a worker's earlier work that was approved",
+        description="the minimum percentage of a worker's earlier work that was approved",
     )
     min_approved: int | None = Field(
-        default=None, ge=0, description="the fewest earlier tasks of a worker that were approved"
+        default=None,
+        ge=0,
+        description="the minimum number of a worker's earlier tasks that were approved",
     )
     masters: bool = Field(
-        default=False, description="whether only Masters may take part; costs 5 % more"
+        default=False, description="whether only Masters may take part, which costs 5 % more"
     )
     require: list[_Qualification] = Field(
         default=[], description="ids of qualifications that workers must have"

@@ -13,8 +13,8 @@ class Stopping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     rule: Literal["any_time", "planned_looks"] = Field(
-        description="any_time: valid however often anybody looks; planned_looks: only at the "
-        "numbers of participants in looks"
+        description="any_time: valid at any number of looks at the data; planned_looks: valid "
+        "only at the numbers of participants in looks"
     )
     comparisons: Texts = Field(
         default=(),
@@ -25,10 +25,11 @@ class Stopping(BaseModel):
         default=0.05,
         gt=0,
         lt=0.5,
-        description="how often any of the comparisons may be answered wrongly, over all looks",
+        description="the error rate of all comparisons together, over all looks",
     )
     minimum: PositiveInt = Field(
-        default=1, description="the number of kept participants before which nothing stops"
+        default=1,
+        description="the number of kept participants before which the study does not stop",
     )
     maximum: PositiveInt = Field(
         description="the number of kept participants at which the study stops in any case; a "
@@ -37,26 +38,25 @@ class Stopping(BaseModel):
     looks: Annotated[tuple[PositiveInt, ...], AS_TUPLE] = Field(
         default=(),
         max_length=20,
-        description="for planned_looks: the numbers of kept participants at which the answers are "
-        "looked at, such as [32, 48]; the maximum is the last look. Multiples of the number of "
-        "lists",
+        description="for planned_looks: the numbers of kept participants at the looks, such as "
+        "[32, 48], multiples of the number of lists; the maximum is the last look",
     )
     spending: Literal["obrien_fleming", "pocock"] = Field(
         default="obrien_fleming",
-        description="for planned_looks: how alpha is spent: little at first, or about the same at "
-        "each look",
+        description="for planned_looks: the alpha-spending function: little at first, or about "
+        "the same at each look",
     )
     half_width: float | None = Field(
         default=None,
         gt=0,
-        description="half the width of an interval that is precise enough to stop, in the unit of "
-        "the measure",
+        description="the half-width of an interval that is precise enough to stop, in the unit "
+        "of the measure",
     )
     bounds: Annotated[tuple[float, ...], AS_TUPLE] = Field(
         default=(),
         max_length=2,
-        description="for any_time: the bounds of one participant's difference, such as [-.5, .5]; "
-        "the mean is then that of differences limited to them. By default the largest possible "
+        description="for any_time: the bounds of a participant's difference, such as [-.5, .5];"
+        " larger differences count as the bound. By default the largest possible "
         "difference; reading times have none and need bounds, in log milliseconds",
     )
 

@@ -57,9 +57,7 @@ class About(_Table):
         description="the language of the materials, a BCP 47 tag such as en or pt-BR",
     )
     citation: str = Field(default="", description="how to cite the study")
-    contact: str = Field(
-        default="", description="whom participants can write to: a name and address"
-    )
+    contact: str = Field(default="", description="the contact for participants: a name and address")
     institution: str = Field(default="", description="the institution responsible for the study")
     ethics: str = Field(default="", description="the ethics committee's reference, or why none")
 
@@ -89,8 +87,8 @@ class Materials(_Table):
 
     headers: dict[str, TextOrTexts] = Field(
         default={},
-        description="what columns of the items were called in your own table, a list where several "
-        "make one; checks and the codebook say it",
+        description="column of the items = its header in your own table, or a list of headers; "
+        "checks and the codebook show it",
     )
 
     @model_validator(mode="after")
@@ -120,16 +118,16 @@ class Trials(_Table):
         description="the keys that choose the first option, the second, and so on",
     )
     lockout_ms: int = Field(
-        default=150, ge=0, le=5000, description="how long after the painting no press counts, ms"
+        default=150, ge=0, le=5000, description="how long presses do not count in a new trial, ms"
     )
     gap_ms: int = Field(
-        default=0, ge=0, le=10_000, description="how long nothing is shown before each trial, ms"
+        default=0, ge=0, le=10_000, description="the blank interval before each trial, ms"
     )
     fixation: str = Field(
-        default="", max_length=20, description="what is shown meanwhile, such as +"
+        default="", max_length=20, description="what is shown during the interval, such as +"
     )
     break_every: int = Field(
-        default=0, ge=0, description="trials from one break page to the next; 0 for none"
+        default=0, ge=0, description="the number of trials between break pages; 0 for no breaks"
     )
     practice: str = Field(default="", description="the file of the practice trials")
     font: str = Field(
@@ -138,7 +136,7 @@ class Trials(_Table):
         description="the font: the reader's own (system), noto, or a .woff2 file in the study",
     )
     parameters: dict[str, object] = Field(
-        default={}, description="the parameters of the type of response, which checks them itself"
+        default={}, description="the parameters of the response type"
     )
 
     @field_validator("keys")
@@ -163,26 +161,26 @@ class Payment(_Table):
 
     bonus: Literal["none", "everyone", "kept", "per_correct_catch_trial"] = Field(
         default="none",
-        description="who gets a bonus: nobody, who finished, who is kept, or each "
-        "correct catch trial",
+        description="who gets a bonus: nobody, everyone who finished, everyone who is kept, or "
+        "one bonus per correct catch trial",
     )
     bonus_amount: Amount = Field(
-        default="0", description='one bonus, such as "0.50"; given exactly where there is a rule'
+        default="0", description='the amount of one bonus, such as "0.50"; only with a bonus'
     )
     currency: Annotated[str, AfterValidator(checked_currency)] = Field(
         default=DEFAULT_CURRENCY,
-        description="the currency of every amount of the study, a code of ISO 4217",
+        description="the currency of every amount of the study, an ISO 4217 code",
     )
     bonus_reason: str = Field(
         default="Thank you for taking part.",
         min_length=1,
         max_length=1000,
-        description="what the participant is told about the bonus",
+        description="the reason for the bonus, for the participant",
     )
     funder: str = Field(
         default="",
         max_length=200,
-        description="who pays, for the statement; no participant sees it",
+        description="the funder, for the statement; participants do not see it",
     )
 
     @model_validator(mode="after")
@@ -202,7 +200,7 @@ class Simulation(_Table):
 
     mix: dict[str, float] = Field(description="responder name -> share; the shares sum to 1")
     median_rt_ms: float | None = Field(
-        default=None, gt=0, description="a typical reaction time, ms; else that of the response"
+        default=None, gt=0, description="a typical reaction time, ms; by default the type's"
     )
 
 
@@ -221,7 +219,7 @@ class Study(_Table):
     design: Design
     response: str = Field(
         default="sentence_pair",
-        description='what trials ask for: a registered name, or "module:Class" of your own',
+        description='the type of response: a registered name, or "module:Class" of your own',
     )
     trial: Trials = Field(default=Trials())
     exclusion: list[Rule] = Field(default=[])
@@ -238,17 +236,17 @@ class Study(_Table):
         default=None, description="the terms on which a paying platform offers the study"
     )
     panel: Panel | None = Field(
-        default=None, description="the links by which people come from a panel and go back to it"
+        default=None, description="the links from and back to a participant panel"
     )
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
     oversight: Oversight = Field(default=Oversight())
     consent: Consent = Field(default=Consent())
     humanness: Humanness | None = Field(
-        default=None, description="which trials people and programs are known to answer differently"
+        default=None, description="trials that people and programs are known to answer differently"
     )
-    comparisons: list[Comparison] = Field(default=[], description="what the study asks of its data")
-    stopping: Stopping | None = Field(default=None, description="when the study stops by itself")
+    comparisons: list[Comparison] = Field(default=[], description="the study's questions")
+    stopping: Stopping | None = Field(default=None, description="the rule by which the study stops")
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())

@@ -76,6 +76,7 @@ class Column:
         absent: The value of every row if a file, or a row to write, lacks the column, as files of
             earlier versions do; None if the column is mandatory.
         role: The column's role in the study's design; None if it has none.
+        is_free_text: Whether participants wrote its values, of which CSV files escape formulas.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Column:
     values: tuple[str, ...] = ()
     absent: str | None = None
     role: Role | None = None
+    is_free_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ class TableSchema:
     def column_names(self) -> tuple[str, ...]:
         """The headers, in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def free_texts(self) -> tuple[str, ...]:
+        """The headers of the columns that participants wrote."""
+        return tuple(column.name for column in self.columns if column.is_free_text)
 
     @property
     def absent(self) -> dict[str, str]:

@@ -164,7 +164,7 @@ ANSWERS = TableSchema(
     (
         _PARTICIPANT,
         Column("field", "string", "the field's name in study.toml"),
-        Column("value", "string", "the answer as given"),
+        Column("value", "string", "the answer as given", is_free_text=True),
     ),
 )
 

@@ -122,14 +122,17 @@ def walk(
     """
     whole, walked, draw = share >= 1, Walked(), random.Random(seed)
     names, site = defaultdict[str, set[str]](set), build(folder / "begun")
-    forms = _forms(site)
+    forms, seen = _forms(site)
     for number, route in enumerate(_routes(site)):
         if whole and route.method == "POST":
             site.close()
             shutil.rmtree(site.instance)
             site = build(folder / str(number))
         name, sound = site.class_of(route.rule, route.method), dict(forms.found[str(route)])
-        here = route.looked_at(site, sound)
+        if route.method == "GET":  # each was asked when its forms were read
+            here, sound = seen[str(route), route.arrival]
+        else:
+            here = route.looked_at(site, sound)
         names[str(route)] |= here
         walked.routes[name] += route.arrival is None
         for field, value in product(sorted({*here, *route.rule.arguments}), VALUES):
@@ -150,12 +153,16 @@ def _routes(site: Peopled) -> Iterator[_Route]:
                 yield from (_Route(rule, method, at) for at in range(len(site.arrivals)))
 
 
-def _forms(site: Peopled) -> Forms:
-    """Return the forms of every page, by the routes to which they are sent."""
+def _forms(site: Peopled) -> tuple[Forms, dict[tuple[str, int | None], tuple[set[str], _Sound]]]:
+    """Return the forms of every page, by the routes to which they are sent.
+
+    And for each page, by its route and arrival, the fields that it looks at and what is right.
+    """
     forms, adapter = Forms(), site.app.url_map.bind("")
+    seen = dict[tuple[str, int | None], tuple[set[str], _Sound]]()
     for route in (each for each in _routes(site) if each.method == "GET"):
         sound: _Sound = {}
-        route.looked_at(site, sound)
+        seen[str(route), route.arrival] = route.looked_at(site, sound), sound
         body, _, headers = run_wsgi_app(site.app, route.request(site, sound), buffered=True)
         if headers.get("Content-Type", "").startswith("text/html"):
             forms.read(route.path(site), b"".join(body).decode("utf-8", "replace"))
@@ -163,4 +170,4 @@ def _forms(site: Peopled) -> Forms:
         with suppress(NotFound, MethodNotAllowed):
             rule, _ = adapter.match(path, "POST", return_rule=True)
             forms.found[f"POST {rule.rule}"] |= forms.found.pop(path)
-    return forms
+    return forms, seen

@@ -111,7 +111,8 @@ class DesignColumns:
 
     def free_texts(self, table: TableSchema) -> tuple[str, ...]:
         """Return the columns of a table that hold participants' free text."""
-        return tuple(self.answers) if table.name == PARTICIPANTS.name else ()
+        answers = tuple(self.answers) if table.name == PARTICIPANTS.name else ()
+        return (*answers, *table.free_texts)
 
     def completed(
         self, table: TableSchema, rows: Iterable[Mapping[str, object]]
@@ -291,7 +292,7 @@ def _write_tables(
             # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
             with closing(stream_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                texts = ("value",) if table.name == ANSWERS.name else columns.free_texts(table)
+                texts = columns.free_texts(table)
                 if suffix == ".csv" and texts:
                     rows = map(partial(_escape_for_spreadsheets, texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")
@@ -300,7 +301,7 @@ def _write_tables(
 def _escape_for_spreadsheets(
     texts: Sequence[str], row: Mapping[str, object]
 ) -> Mapping[str, object]:
-    return {**row, **{name: spreadsheet_safe(str(row[name])) for name in texts}}
+    return {**row, **{name: spreadsheet_safe(str(row[name] or "")) for name in texts}}
 
 
 def _write_consent_texts(session: Session, run: Run, folder: Path) -> None:

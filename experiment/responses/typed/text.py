@@ -18,6 +18,8 @@ from experiment.tables.schemas import MEASURED_COLUMNS
 # The sides of an accepted answer and of any other, where an answer is expected.
 RIGHT, WRONG = Side.FIRST, Side.SECOND
 LONGEST = 1000
+# The exported column that holds what a participant typed.
+TYPED = "typed"
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -78,10 +80,12 @@ TYPED_COLUMNS = (
     ),
     Column("version", "string", "the version that was shown"),
     Column(
-        "typed",
+        TYPED,
         "string",
-        "the answer as it was typed; empty if the participant could not think of one",
+        "the answer as it was typed; empty if the participant could not think of one; in CSV with "
+        "an apostrophe before what a spreadsheet would take for a formula",
         optional=True,
+        is_free_text=True,
     ),
     Column("no_answer", "boolean", "whether the participant could not think of one"),
     Column(

@@ -48,6 +48,14 @@ def test_a_text_to_which_nobody_thought_of_an_answer_has_none():
     assert text["n_different"] == 0 and pd.isna(text["cloze"]) and pd.isna(text["entropy_bits"])
 
 
+def test_a_text_that_an_archive_withholds_is_an_answer_but_no_word():
+    rows = ROWS.assign(typed=ROWS["typed"].where(ROWS["typed"] != "bush"))
+    counts = count_answers(rows)
+    assert counts["answer"].tolist() == ["house", "tree"] and (counts["n_people"] == 8).all()
+    [text] = describe_texts(rows, counts).to_dict("records")
+    assert (text["n_withheld"], text["n_no_answer"], text["n_different"]) == (1, 1, 2)
+
+
 def test_each_rule_counts_the_answers_that_it_changed():
     rules = count_normalisations(ROWS).set_index("rule")
     assert rules.loc["punctuation"].to_dict() == {"n": 1, "example": "'Tree.'"}

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.archive.package import read_package
+from analysis.archive.traces import Kind, find_traces, rows_without
 from analysis.data.load import load_run
 from experiment.studies.load import load_study
 from tests.analysis.small_run import compared
@@ -45,7 +47,8 @@ def test_a_cloze_study_goes_the_whole_way(
     run = load_run(tmp_path / "export")
     assert run.verdicts["kept"].all()
     mine = run.responses[run.responses["n_edits"] == 1].sort_values("position")
-    assert list(mine["typed"]) == ["=CMD()|'🌳", ""] or mine["typed"].isna().any()
+    assert list(mine["typed"].astype(object).fillna("")) == ["=CMD()|'🌳", ""]
+    assert "'=CMD()|'🌳" in (tmp_path / "export" / "responses.csv").read_text("utf-8")
     assert list(mine["no_answer"]) == [False, True]
     assert list(mine["first_key_ms"]) == [812.5, 812.5]
 
@@ -53,3 +56,12 @@ def test_a_cloze_study_goes_the_whole_way(
     texts = found.statistics["cloze"].set_index(["item_id", "condition"])
     assert len(texts) == 16 and (texts["cloze"] == 1).all()
     assert "cloze probability of 1.00 on average" in found.summary[-1]
+
+    package = read_package(tmp_path / "export")
+    traces = [str(one) for one in find_traces(package, study) if "responses.typed" in one.where]
+    assert traces == [
+        'free_text: responses.typed: 1 texts that fewer than 5 people typed, such as "=CMD()|\'🌳"'
+    ]
+    [table] = [table for table in package.tables if table.name == "responses"]
+    texts = {row["typed"] for row in rows_without(package, study, [Kind.FREE_TEXT])(table)}
+    assert "tree" in texts and "=CMD()|'🌳" not in texts
