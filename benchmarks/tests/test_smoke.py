@@ -92,6 +92,7 @@ TESTED_ELSEWHERE = {
     "panel_faults",
     "point_in_time",
     "published_imports",
+    "published_times",
     "scale",
     "static_study",
     "takers_campaign",
