@@ -27,7 +27,10 @@ _STUDY = {
         "experiment.commands.treebank", "Make agreement test sentences from a treebank."
     ),
     "lists": Lazy("experiment.commands.lists", "Build and audit the lists of a study."),
-    "demo": Lazy("webapp.commands.demo", "Do the main job on STUDY, from its lists to its report."),
+    "demo": Lazy(
+        "webapp.commands.demo",
+        "Run STUDY with simulated participants, from its lists to its report.",
+    ),
 }
 _AT = "experiment.commands.study"
 _OWN_STUDY = {
@@ -58,7 +61,9 @@ _RUN = {
     "close": Lazy("webapp.commands.runs", "Close RUN to new participants."),
     "runs": Lazy("webapp.commands.runs", "List the runs and their progress."),
     "publish": Lazy("webapp.commands.recruitment", "Offer RUN's open places on its platform."),
-    "recruitment": Lazy("webapp.commands.recruitment", "Show and control how a run fills."),
+    "recruitment": Lazy(
+        "webapp.commands.recruitment", "Show and control the recruitment of a run."
+    ),
     "links": Lazy("webapp.commands.links", "Manage links, access codes and QR codes."),
     "simulate": Lazy(
         "webapp.commands.runs", "Send simulated participants through the pages of RUN."
@@ -87,10 +92,10 @@ _RUN = {
     "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
     "stopping": Lazy(
         "webapp.commands.stopping",
-        "Ask RUN's stopping rule, and close the run to new participants if it says so.",
+        "Apply RUN's stopping rule, and close the run to new participants if the rule is met.",
     ),
     "unblind": Lazy(
-        "webapp.commands.runs", "Unblind RUN: its results can be seen and exported from now on."
+        "webapp.commands.runs", "Unblind RUN, so that its results can be seen and exported."
     ),
     "export": Lazy("webapp.commands.runs", "Write all data of RUN as a folder of tables."),
 }
@@ -136,15 +141,15 @@ _ANALYSIS = {
 _ARCHIVE = {
     "write": Lazy(
         "analysis.archive.command:write_",
-        "Write EXPORT in the forms that archives and benchmarks take.",
+        "Write EXPORT in the formats of archives and benchmarks.",
     ),
     "pack": Lazy(
         "analysis.archive.command:pack_",
-        "Pack EXPORT with its comparison, so that others can make it again.",
+        "Pack EXPORT with its comparison, so that others can reproduce it.",
     ),
     "reproduce": Lazy(
         "analysis.archive.command:reproduce_",
-        "Make the results of CAPSULE again, and compare every file.",
+        "Recompute the results of CAPSULE, and compare every file.",
     ),
 }
 _IMPORT = {
@@ -159,14 +164,16 @@ _IMPORT = {
     ),
     "undo": Lazy(
         "analysis.commands.import_judgments",
-        "Remove from FOLDER what an import wrote there, and nothing else.",
+        "Remove the files of an import from FOLDER, and no others.",
     ),
 }
 _SERVER = {
     "serve": Lazy(
         "webapp.commands.serve", "Serve participants, until interrupted or in the background."
     ),
-    "doctor": Lazy("webapp.commands.doctor", "Check the installation and say what to repair."),
+    "doctor": Lazy(
+        "webapp.commands.doctor", "Check the installation, and print each fault with its remedy."
+    ),
     "stop": Lazy("webapp.commands.serve", "Stop the server in the background."),
     "reload": Lazy("webapp.commands.serve", "Reload the server's settings and code."),
     "projects": Lazy("webapp.commands.projects", "Manage projects: their members and limits."),
@@ -174,7 +181,7 @@ _SERVER = {
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
     "work": Lazy("webapp.commands.serve", "Run the periodic jobs, if no server runs them."),
     "settings": Lazy(
-        "webapp.commands.serve", "Print every setting, its value and where it comes from."
+        "webapp.commands.serve", "Print every setting with its value, source, default and meaning."
     ),
     "marketplace": Lazy("marketplace.command", "Run a local stand-in of a recruiting platform."),
 }
@@ -183,7 +190,7 @@ _DB = {
     "upgrade": Lazy(
         "webapp.commands.db:upgrade_", "Upgrade the database to the schema of this version."
     ),
-    "backup": Lazy("webapp.commands.db", "Write everything the database holds to FILE."),
+    "backup": Lazy("webapp.commands.db", "Back up the whole database to FILE."),
     "fetch": Lazy("webapp.commands.db:fetch", "Copy the newest backup of the bucket into FOLDER."),
     "restore": Lazy("webapp.commands.db:restore_", "Restore the database from the backup FILE."),
     "record": Lazy(
@@ -245,7 +252,7 @@ _MAZE = {
     ),
     "audit": Lazy(
         "analysis.maze.command:audit_",
-        "Check every promise about the distractors of TABLE, under MODEL.",
+        "Check the properties of the distractors of TABLE, under MODEL.",
     ),
 }
 
@@ -280,9 +287,9 @@ _GROUPS = (
     ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
     ("Server", "db", "The database: its schema, its backups.", _DB),
     ("Analysis", "archive", "Publish a run, packed so that others can check it.", _ARCHIVE),
-    ("Analysis", "import", "Import what other programs collected.", _IMPORT),
+    ("Analysis", "import", "Import data that other programs collected.", _IMPORT),
     ("Study", "maze", "Make and check the distractors of a Maze.", _MAZE),
-    ("Models", "reading", "Score what participants read word by word.", _READING),
+    ("Models", "reading", "Reading times: import them, and score texts word by word.", _READING),
     ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
 for _section, _name, _help, _commands in _GROUPS:

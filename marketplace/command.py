@@ -88,7 +88,7 @@ def marketplace(
 ) -> None:
     """Run a local stand-in of a recruiting platform.
 
-    It speaks the platform's own protocol, in play money, until interrupted.
+    It uses the platform's own protocol and play money, and runs until interrupted.
     """
     listening = listen(host, port, public=public)
     folder = folder or instance / f"{platform}_stand_in"

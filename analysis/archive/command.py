@@ -37,10 +37,10 @@ _DEFAULTS = ComparisonOptions()
 def write_(
     export: Path, out: Path | None, about: Path | None, coarsen: bool, keep: tuple[str, ...]
 ) -> None:
-    """Write EXPORT in the forms that archives and benchmarks take.
+    """Write EXPORT in the formats of archives and benchmarks.
 
-    EXPORT is a folder that `parallax export` wrote; it stays as it is. First, everything is shown
-    that may lead back to a person. The archive is not written until --coarsen or --keep covers
+    EXPORT is a folder that `parallax export` wrote; it is not changed. The command first shows
+    what may identify a participant. The archive is not written until --coarsen or --keep covers
     each of these traces.
     """
     declared = read_about(about) if about else None
@@ -88,10 +88,11 @@ def pack_(
     metric: str,
     margin: float | None,
 ) -> None:
-    """Pack EXPORT with its comparison, so that others can make it again.
+    """Pack EXPORT with its comparison, so that others can reproduce it.
 
-    The file holds data, scores, results, the versions of everything and the hash of every file.
-    Look at `parallax archive write EXPORT` first: the data of people are packed as they are.
+    The file contains data, scores, results, all versions and the hash of every file. Run
+    `parallax archive write EXPORT` first to see what may identify participants: their data are
+    packed unchanged.
     """
     choices = Choices(resamples, seed, metric, margin)
     digest = pack_capsule(export, scores, about, choices, out)
@@ -109,9 +110,9 @@ def pack_(
     help="Go on although another version of Parallax made the capsule.",
 )
 def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> None:
-    """Make the results of CAPSULE again, and compare every file.
+    """Recompute the results of CAPSULE, and compare every file.
 
-    `make reproduce CAPSULE=FILE` installs the versions first, and takes the network away.
+    `make reproduce CAPSULE=FILE` first installs the versions and switches off the network.
     """
     reproduced = reproduce_capsule(capsule, registered, plan, other_code=other_code)
     click.echo(f"{capsule}: {reproduced.files} files of results are the same, byte for byte.")

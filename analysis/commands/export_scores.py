@@ -145,7 +145,7 @@ _PATH = click.Path(path_type=Path)
 def export(scores: Path, items: str, out: Path, form: str) -> None:
     """Write SCORES for other programs.
 
-    SCORES is a score file. STUDY_OR_ITEMS holds the texts, which a score file does not.
+    SCORES is a score file. STUDY_OR_ITEMS has the texts, which a score file lacks.
     """
     facts = read_score_facts(scores)
     items_by_id = {item.item_id: item for item in find_materials(items).items()}
@@ -157,7 +157,7 @@ def export(scores: Path, items: str, out: Path, form: str) -> None:
 def schema() -> None:
     """Print the JSON Schema of score files.
 
-    It says what a row and what the metadata holds.
+    It describes the rows and the metadata.
     """
     click.echo(json.dumps(make_score_schema(), indent=2))
 

@@ -69,8 +69,8 @@ def judgments(
 ) -> None:
     """Read judgments from FILE, whichever program collected them.
 
-    Format and columns are guessed unless --mapping says what they mean, shown with the first
-    judgments, and written when you agree. A mapping may also name ratings, or yes and no, to one
+    Without --mapping, the command guesses format and columns, shows them with the first
+    judgments, and writes them if you agree. A mapping may also name ratings, or yes and no, to one
     sentence at a time.
 
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
@@ -281,7 +281,7 @@ def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def undo(folder: Path) -> None:
-    """Remove from FOLDER what an import wrote there, and nothing else.
+    """Remove the files of an import from FOLDER, and no others.
 
     It stops if one of the files was changed after the import.
     """

@@ -63,7 +63,7 @@ def join(
     """Join TIMES to SURPRISAL.
 
     TIMES has a row for each participant and word or region; SURPRISAL are tables that `parallax lm
-    surprisal` wrote, of one model each. What does not fit together stops the command.
+    surprisal` wrote, of one model each. The command stops on data that do not match.
     """
     if out.suffix not in _DIVIDERS:
         raise AnalysisError(

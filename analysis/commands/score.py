@@ -245,8 +245,8 @@ def score(
     A MODEL is a folder, or hf: and the path or name of a Hugging Face model. STUDY_OR_ITEMS is a
     built-in study, a study folder, or a file or folder of items: a table (.tsv, .csv, .xlsx,
     .parquet), BLiMP's or MultiBLiMP's lines (.jsonl), a SyntaxGym suite (.json), a task of
-    lm-evaluation-harness (.yaml). A file that already holds a model's scores of these items is left
-    as it is; after an interruption the same command goes on where it was.
+    lm-evaluation-harness (.yaml). A file that already has a model's scores of these items is
+    left unchanged; after an interruption, the same command continues.
     """
     if stream and (fast or processes > 1 or cluster):
         raise AnalysisError(

@@ -87,8 +87,8 @@ def text(
 ) -> None:
     """Generate simple English with STUDY's words to train on.
 
-    None of the study's own sentences, good or bad, ever occurs in it. Shares are from 0 to 1, and
-    those of the study's grammar where they are not given; the text's description lists them all.
+    The text contains none of the study's own sentences, good or bad. Shares are from 0 to 1; by
+    default they are those of the study's grammar. The text's description lists them all.
     """
     marked_files = {"long_dependencies": long_dependencies, "relative_clauses": relative_clauses}
     given_shares = {mark: share for mark, share in marked_files.items() if share is not None}

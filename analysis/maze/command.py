@@ -77,9 +77,9 @@ def distractors(
 ) -> None:
     """Write TABLE with a distractor for every word of its sentences, chosen by MODEL.
 
-    The same word gets the same distractor in all conditions of an item. Beside OUT a table
-    OUT.audit.tsv says of every word what was found. Correct OUT by hand as you like, and check it
-    again with `parallax maze audit`.
+    The same word gets the same distractor in all conditions of an item. The table OUT.audit.tsv
+    describes the result for every word. You can correct OUT by hand, and check it again with
+    `parallax maze audit`.
     """
     _refuse_unknown_format(out)
     raw, sentences = read_sentences(table, _parse_headers(named))
@@ -125,7 +125,7 @@ def audit_(
     device: Device,
     **bounds: Any,  # noqa: ANN401 (click types them by the options above)
 ) -> None:
-    """Check every promise about the distractors of TABLE, under MODEL.
+    """Check the properties of the distractors of TABLE, under MODEL.
 
     They may come from `parallax maze distractors`, from A-maze, or from a person.
     """

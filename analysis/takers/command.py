@@ -211,8 +211,8 @@ def take(
 ) -> None:
     """Let a model take the sessions of STUDY, or those that the people of an exported run had.
 
-    OUT gets a folder for each reading, which holds the tables of an export. After an interruption
-    the same command goes on where it was.
+    OUT gets a folder for each reading, with the tables of an export. After an interruption, the
+    same command continues.
     """
     if bool(sessions) == bool(participants):
         raise click.UsageError(

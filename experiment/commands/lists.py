@@ -165,7 +165,7 @@ def build(name_or_folder: str, seed: int, out: Path) -> None:
 def audit_folder(folder: Path, name_or_folder: str | None) -> None:
     """Run every check of the design on the lists in FOLDER.
 
-    Nothing that the building of the lists found is taken over.
+    The checks are repeated, independently of `parallax lists build`.
     """
     built = read_lists(folder)
     try:

@@ -94,8 +94,8 @@ def new(
 ) -> None:
     """Write a complete study folder NAME, ready to launch.
 
-    Only a good and a bad sentence are required of the items; everything else is derived, and said.
-    Without --from it is a copy of the built-in study "minimal".
+    Only a good and a bad sentence are required; the command derives the rest and reports it.
+    Without --from, it copies the built-in study "minimal".
     """
     new_folder = new_study(
         name,
@@ -262,7 +262,7 @@ def try_rules(
 ) -> None:
     """Count whom STUDY's exclusion rules would exclude of simulated participants.
 
-    Attentive ones, and those who guess, always give the first answer, or are careless.
+    The participants are attentive, guess, always give the first answer, or are careless.
     """
     study = load_study(name_or_folder)
     if rules_file is not None:
@@ -307,7 +307,7 @@ def freeze(name_or_folder: str, seed: int, amend: str) -> None:
     """Freeze what STUDY plans, before anybody answers.
 
     Writes plan.json and plan.md into the study's folder: materials, lists, seed, rules, planned
-    comparisons and sample size, with a hash to register. A launch refuses what was changed since.
+    comparisons and sample size, with a hash to register. `parallax launch` refuses later changes.
     """
     study = load_study(name_or_folder)
     sound = require_sound(study, seed)

@@ -71,7 +71,7 @@ def extract(
 ) -> None:
     """Print the constructions in which distant words agree.
 
-    The CONLLU files hold parsed sentences; agreement is in number.
+    The CONLLU files contain parsed sentences; agreement is in number.
     """
     conventions = _choose_conventions(as_published_code, least_of_each_number)
     extraction = constructions_of(_read_sentences(files, english), conventions)
@@ -127,7 +127,7 @@ def nonce(
 def text(files: tuple[Path, ...], out: Path) -> None:
     """Write the words of CONLLU files to train a model on.
 
-    Each line holds one sentence.
+    Each line has one sentence.
     """
     lines = [" ".join(token.form for token in s.tokens) for s in _read_sentences(files, False)]
     write_lines(out, lines)

@@ -118,7 +118,7 @@ class Trials(_Table):
         description="the keys that choose the first option, the second, and so on",
     )
     lockout_ms: int = Field(
-        default=150, ge=0, le=5000, description="earlier presses in a trial do not count, ms"
+        default=150, ge=0, le=5000, description="how long presses do not count in a new trial, ms"
     )
     gap_ms: int = Field(
         default=0, ge=0, le=10_000, description="the blank interval before each trial, ms"

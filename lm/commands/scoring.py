@@ -84,7 +84,7 @@ def measure_perplexity(
 def perplexity(model: str, text: Path, with_unknown: bool) -> None:
     """Print the perplexity of TEXT under MODEL.
 
-    TEXT holds one tokenised sentence per line.
+    TEXT has one tokenised sentence per line.
 
     Words the model does not know are left out, as Gulordava et al. (2018) do.
     """

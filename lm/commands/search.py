@@ -59,7 +59,7 @@ def search(
 
     SPEC is a TOML file or a grid's name.
 
-    Models that were trained before are kept, and a training that was begun is continued.
+    Trained models are kept, and unfinished trainings continue.
     """
     # Imported only here and in the workers, so that --help needs no library of an extra.
     import torch

@@ -29,7 +29,7 @@ from lm.registry import HF_PREFIX, load_scorer
 def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
     """Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.
 
-    It knows a few answers only (labels, yes and no), and is no server for anybody else's use.
+    It supports only a few kinds of answers (labels, yes and no), and is not meant for other uses.
     """
     scorer = load_scorer(model)
     name = Path(model.removeprefix(HF_PREFIX)).name

@@ -211,8 +211,8 @@ def train(
     """Train a language model on a text and keep it in a folder.
 
     PRESET names settings of a recurrent model; options change single ones. Without PRESET and
-    --type it is the LSTM of Marvin & Linzen (2018). A folder that already holds the same model of
-    the same text is left as it is.
+    --type it is the LSTM of Marvin & Linzen (2018). A folder that already has the same model of
+    the same text is left unchanged.
     """  # fmt: skip
     kind = type_ or "lstm"
     if not preset and not type_:

@@ -69,7 +69,7 @@ def status(instance: Path) -> None:
 def upgrade_(instance: Path) -> None:
     """Upgrade the database to the schema of this version.
 
-    It is changed wholly or not at all.
+    The command changes the whole database or nothing.
     """
     refuse_while_serving(instance)
     with open_instance_database(instance) as engine, exclusive_access(engine):
@@ -124,7 +124,7 @@ def backup(
     drill: bool,
     instance: Path,
 ) -> None:
-    """Write everything the database holds to FILE.
+    """Back up the whole database to FILE.
 
     Participants can keep answering meanwhile. If FILE is a folder, the backup is named by its time.
     """
@@ -201,7 +201,7 @@ def _open_bucket(settings: Settings) -> Bucket:
 def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
     """Copy the newest backup of the bucket into FOLDER.
 
-    Its keys and its record of erasures come with it.
+    The command also copies its keys and its record of erasures.
     """
     home = open_instance(instance)
     settings = load_settings(home)
@@ -266,9 +266,9 @@ def restore_(
 ) -> None:
     """Restore the database from the backup FILE.
 
-    It is changed wholly or not at all: the backup, its keys and the record of erasures are examined
-    first. People who withdrew or had their data erased since are taken out again, as the newest
-    known record of erasures says.
+    The command first checks the backup, its keys and the record of erasures; it changes the
+    whole database or nothing. It removes people who have since withdrawn or had their data
+    erased, according to the newest known record of erasures.
     """
     refuse_while_serving(instance)
     settings = load_settings(folder := open_instance(instance))
@@ -316,7 +316,7 @@ def restore_(
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
 
-    Every table is compared. The command prints the time it took, and whether the keys here can
+    The command compares every table, and prints the duration and whether the present keys can
     read the backup. The database itself is not changed.
     """
     settings = load_settings(folder := open_instance(instance))

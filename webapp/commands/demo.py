@@ -52,13 +52,11 @@ def demo(
     keep: bool,
     instance: Path,
 ) -> None:
-    """Do the main job on STUDY, from its lists to its report.
+    """Run STUDY with simulated participants, from its lists to its report.
 
-    Simulated people are compared with a 5-gram model; without a text to train on, the report is
-    about people alone.
-
-    Each step is a command that you could type. Results of an earlier call with the same study
-    and code are used again.
+    The report compares them with a 5-gram model, if there is a text to train it on. Each step
+    is a command that you could type. Results of an earlier call with the same study and code
+    are reused.
     """
     open_instance(instance)  # before anything is written there
     study_folder = instance / "studies" / _name_results(name)

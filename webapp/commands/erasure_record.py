@@ -55,7 +55,7 @@ _PATH = click.Path(path_type=Path)
 def record_(add: Path | None, from_database: bool, instance: Path) -> None:
     """Show the record of withdrawals and erasures.
 
-    Requests that only the record holds are carried out in the database.
+    Requests that are only in the record are carried out in the database.
     """
     folder = open_instance(instance)
     refuse_while_serving(instance)

@@ -130,7 +130,7 @@ def drop_(key: int, instance: Path) -> None:
 def adopt(lost: bool, instance: Path) -> None:
     """Let the database accept the keys of the key file.
 
-    For keys that are lost for ever: links that were given out stop working. If platform ids are
+    Use it if the right keys are lost for ever. Existing links stop working. If platform ids are
     encrypted with the lost keys, nothing is changed.
     """
     folder = open_instance(instance)

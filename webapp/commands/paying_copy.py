@@ -56,8 +56,8 @@ def show(instance: Path) -> None:
 def hand_over(request: str, instance: Path) -> None:
     """Hand the right to pay over to another copy.
 
-    Nothing is paid or published here any more. It waits for calls that are being made, and refuses
-    while a payment or an offer is in doubt.
+    This copy then no longer pays or publishes. The command waits for calls in progress, and
+    refuses while a payment or an offer is in doubt.
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)
@@ -83,8 +83,7 @@ def hand_over(request: str, instance: Path) -> None:
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     """Take over the right to pay from another copy.
 
-    Afterwards every open run must be reconciled before anything is paid: the other copy may have
-    paid meanwhile.
+    Afterwards, reconcile every open run before you pay: the other copy may have paid meanwhile.
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)

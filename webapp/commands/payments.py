@@ -128,7 +128,7 @@ def approve(
 ) -> None:
     """Pay the reward to everyone who finished RUN and submitted.
 
-    Whom the exclusion rules exclude is paid too.
+    Participants whom the rules exclude are paid too.
     """
     if undo_rejection and not only:
         raise click.UsageError(

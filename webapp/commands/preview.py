@@ -36,8 +36,8 @@ _SEED = 1
 def preview(name_or_folder: str, port: int, no_browser: bool) -> None:
     """Show one trial of each kind of STUDY in the browser.
 
-    The pages are the participants' own. Nothing is sent by them and nothing is kept: the server
-    answers on this machine alone and its database is thrown away at the end.
+    The pages are the participants' own. They send and store nothing: the server answers only
+    this machine, and its database is deleted at the end.
     """
     with preview_server(name_or_folder, port) as (server, link):
         click.echo(f"A preview of {name_or_folder}: {link}")

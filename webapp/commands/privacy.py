@@ -52,10 +52,10 @@ from webapp.users.audit_log import record_act
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     """Remove all data that identify WHO.
 
-    WHO is a participant's reference, their own code, or a platform's id of them. Their answers are
-    erased. What the books must keep no longer identifies anybody. If an older backup is restored,
-    they are forgotten again. Somebody who is forgotten can no longer be paid, so the command says
-    what they are still owed, and asks.
+    WHO is a participant's reference, their own code, or a platform's id of them. Their answers
+    are erased. Payments that must be kept for accounting no longer identify anybody. If an
+    older backup is restored, they are forgotten again. A forgotten person can no longer be
+    paid, so the command shows the amount still owed, and asks.
     """
     if not yes:
         click.confirm("This cannot be undone. Forget them?", abort=True)
@@ -107,8 +107,8 @@ def _describe_unpaid(session: Session, person: Person) -> str:
 def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     """Erase the data of the participant of RUN who has CODE.
 
-    CODE is the one that their last page showed. Answers, times, devices and events are gone
-    for good; what paying them needs stays. Exports made before still hold their rows.
+    CODE is the code on their last page. Answers, times, devices and events are deleted for
+    good; data needed to pay them remain. Earlier exports still contain their rows.
     """
     if not yes:
         click.confirm("This cannot be undone. Erase it?", abort=True)
@@ -174,8 +174,9 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
 def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
     """Keep WHO's data without using them, until they allow it again.
 
-    WHO is a participant's reference or their own code. No export, rule, report or page has their
-    answers meanwhile; what they are owed can be paid. A restored backup keeps it so.
+    WHO is a participant's reference or their own code. Meanwhile, no export, rule, report or
+    page has their answers. They can still be paid. The restriction also applies to restored
+    backups.
     """
 
     def change(session: Session, run: Run, person: Participant, record: ErasureRecord) -> None:
@@ -224,9 +225,8 @@ def _note(
 def privacy(name_or_folder: str, out: Path | None) -> None:
     """Draft STUDY's consent annex, record of processing and data flow.
 
-    They are Markdown, from the study's own settings. Parts that no setting provides are in
-    brackets.
-    Files that exist there already are left alone.
+    The drafts are Markdown files, from the study's own settings. Parts that no setting provides
+    are in brackets. Existing files are left unchanged.
     """
     study = load_study(name_or_folder)
     stored = stored_data(study, known_to_platform=bool(platform_of(study)))

@@ -105,7 +105,7 @@ def limits(
 def end(name: str, yes: bool, instance: Path) -> None:
     """End the project NAME for its members.
 
-    Its runs and their data stay, for owners. If people are still owed money, it names them and
+    Owners keep its runs and their data. If people are still owed money, it names them and
     asks.
     """
     sessions = open_sessions(instance)

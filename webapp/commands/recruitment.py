@@ -61,7 +61,7 @@ from webapp.runs.runs import find_named_run
 def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> None:
     """Offer RUN's open places on its platform.
 
-    Call it again to go on after an interruption or to fill places that became open.
+    Run it again to continue after an interruption or to fill places that became free.
     """
     published = open_published(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
@@ -92,7 +92,7 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
 
 @click.group()
 def recruitment() -> None:
-    """Show and control how a run fills."""
+    """Show and control the recruitment of a run."""
 
 
 @recruitment.command()
@@ -276,7 +276,7 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
 def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path) -> None:
     """Write to RUN's participants on their platform.
 
-    For example, to invite everybody who finished to the next part.
+    For example, invite everybody who finished to the next part.
     """
     published = open_published(instance, run, live=live)
     platform = published.platform

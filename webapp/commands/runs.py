@@ -240,7 +240,7 @@ def _server_url(instance: Path) -> str:
 def exclude(run: str, instance: Path) -> None:
     """Apply the study's exclusion rules to everyone who finished RUN.
 
-    Each verdict is kept with its rule and its evidence.
+    Each verdict is stored with its rule and its evidence.
     """
     result = run_in_transaction(
         open_sessions(instance),
@@ -265,7 +265,7 @@ def exclude(run: str, instance: Path) -> None:
 def export(run: str, out: Path | None, instance: Path) -> None:
     """Write all data of RUN as a folder of tables.
 
-    The folder holds their codebook too. A run in which people take part must be unblinded first.
+    The folder contains their codebook too. A run of people must be unblinded first.
     """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
@@ -282,9 +282,9 @@ def export(run: str, out: Path | None, instance: Path) -> None:
 )
 @add_instance_option
 def unblind(run: str, reason: str, instance: Path) -> None:
-    """Unblind RUN: its results can be seen and exported from now on.
+    """Unblind RUN, so that its results can be seen and exported.
 
-    It cannot be taken back. Who did it, when and why is kept with the run and in the audit log.
+    Unblinding cannot be undone. The run and the audit log record who did it, when and why.
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:

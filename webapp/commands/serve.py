@@ -96,7 +96,7 @@ def _tell_first_owner(instance: Path, base: str) -> None:
 def stop(instance: Path) -> None:
     """Stop the server in the background.
 
-    It first answers what it was asked.
+    It first completes the requests that it has received.
     """
     stopped = server.stop(instance)
     click.echo(f"The server at {stopped.url} (process {stopped.pid}) has stopped.")
@@ -116,10 +116,7 @@ def reload(pid: int | None, instance: Path) -> None:
 @click.command()
 @add_new_instance_option
 def settings(instance: Path) -> None:
-    """Print every setting, its value and where it comes from.
-
-    Each line names the default and the meaning too.
-    """
+    """Print every setting with its value, source, default and meaning."""
     header = ("setting", "value", "default", "source", "meaning")
     rows = list(list_settings(instance))
     click.echo(text_table(header, rows))

@@ -120,8 +120,8 @@ def static(
 ) -> None:
     """Write STUDY as a folder of static files, which any web host serves.
 
-    The pages, lists, sides and orders are the server's own. Which sentence is good is not in the
-    folder. `parallax import sessions` reads what the store kept.
+    Pages, lists, sides and orders are the same as on a server. The folder does not reveal which
+    sentence is good. `parallax import sessions` reads the stored sessions.
     """
     report_copy = read_publishable_report(report, out, simulated=simulated) if report else None
     study, recruits = load_study(name_or_folder), load_recruiter(recruiter, load_settings(instance))
@@ -227,8 +227,8 @@ _SHOWN = 5
 def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     """Read the session files of a static study into its run.
 
-    PATHS are files, folders, or archives of results of JATOS. The same files may be given again,
-    with others: what is known already is not added twice, and withdrawals are obeyed.
+    PATHS are files, folders, or results archives of JATOS. You can import the same files again
+    with others: nothing is added twice, and withdrawals are obeyed.
     """
     session_files = read_session_files(paths)
     by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)

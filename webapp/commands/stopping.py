@@ -16,10 +16,10 @@ from webapp.runs.stopping import is_answered, stop_run
 @click.argument("run")
 @add_instance_option
 def stopping(run: str, instance: Path) -> None:
-    """Ask RUN's stopping rule, and close the run to new participants if it says so.
+    """Apply RUN's stopping rule, and close the run to new participants if the rule is met.
 
-    A periodic job does so by itself, and hides the run on its platform. Nothing says why a run
-    stopped: `parallax compare` does, once it is unblinded.
+    A periodic job does the same, and hides the run on its platform. Only `parallax compare`
+    shows why a run stopped, after unblinding.
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:

@@ -88,10 +88,9 @@ def look_over(at: Installation) -> Iterator[Finding]:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @add_new_instance_option
 def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
-    """Check the installation and say what to repair.
+    """Check the installation, and print each fault with its remedy.
 
-    One line for each finding, with what mends it; exit status 1 if one is a fault (0 always with
-    --metrics and --json).
+    The exit status is 1 if there is a fault (always 0 with --metrics and --json).
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
