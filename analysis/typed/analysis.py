@@ -141,7 +141,7 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
 
 _ASKED = AskedFor(
     shown="one text",
-    asked="a typed answer",
+    task="typed an answer",
     measured="shares of accepted answers",
     unit="frame",
     methods=(
