@@ -132,10 +132,11 @@ def stated(inputs: FindingInputs) -> dict[str, int]:
     signs = {}
     for row, sentence in zip(primary.to_dict("records"), sentences, strict=False):
         said = {1: row["if_positive"], -1: row["if_negative"]}
-        name = row["name"]
-        starts = [sign for sign, text in said.items() if sentence.startswith(f"{name}: {text}")]
-        signs[name] = starts[0] if starts else 0
-        assert (row["p_corrected"] < ALPHA) == bool(starts)
+        sign, name = int(np.sign(row["estimate"])), row["name"]
+        is_stated = sentence.startswith(f"{name}: {said.get(sign)}")
+        # An interaction has one sentence for both signs, and the differences show which it is.
+        signs[name] = sign if is_stated else 0
+        assert (row["p_corrected"] < ALPHA) == is_stated
     return signs
 
 

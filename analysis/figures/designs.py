@@ -29,7 +29,7 @@ def cells_figure(
     factors: Mapping[str, Sequence[Sequence[str]]],
     *,
     simulated: bool,
-    measured: str = "mean rating (z)",
+    measured: str = "mean rating",
 ) -> Figure:
     """Draw each cell's mean with its interval; with two factors, one line per level of the first.
 
@@ -42,7 +42,7 @@ def cells_figure(
     down = -(-len(panels) // _ACROSS)
     across = min(_ACROSS, len(panels))
     with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES * across / _ACROSS, _HEIGHT_INCHES * down)
+        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES * down)
         grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for index, (title, rows) in enumerate(panels.items()):
             _draw_panel(grid[index], title, rows, factors[title])
@@ -76,7 +76,12 @@ def _draw_panel(
     axes.set_xlabel(title)
     hide_unlabelled_axes(axes)
     if several:
-        axes.legend(frameon=False)
+        _place_legend(axes)
+
+
+def _place_legend(axes: Axes) -> None:
+    """Place the legend to the right of the points, where it hides none."""
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 _LINES = ((PEOPLE, "o"), *MODELS)
@@ -107,12 +112,12 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
                     x, cell_rows["rt_ms"], np.nan_to_num(ends), color=colour, marker=marker,
                     markersize=4, linewidth=1, elinewidth=0.8, label=cell,
                 )  # fmt: skip
-            first = rows.drop_duplicates("region")
-            words = [_shorten_label(str(text)) for text in first["example"]]
-            axes.set_xticks(first["region"], words)
+            texts = rows.groupby("region")["example"].unique()
+            words = ["\n".join(_shorten_label(str(text)) for text in shown) for shown in texts]
+            axes.set_xticks(texts.index, words)
             axes.set_ylabel("reading time (ms)")
             axes.set_xlabel(title)
-            axes.legend(frameon=False)
+            _place_legend(axes)
             hide_unlabelled_axes(axes)
         if simulated:
             warn_of_programs(grid[0])

@@ -1,10 +1,14 @@
-"""The measures that comparisons can be about, by their names in study.toml."""
+"""The measures that comparisons can be about, by their names in study.toml, and their answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from analysis.data.n_alternatives import find_options
+from analysis.data.readings import RELATIVE
+from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.effects import Measure
 from analysis.findings.finding import FindingInputs
 from analysis.findings.measures import READ, Choices, Ratings, YesNo
@@ -59,3 +63,52 @@ def measure_of(name: str) -> Measure:
     if name.startswith(SHARE_OF):
         return ShareOfOption(name.removeprefix(SHARE_OF))
     return _MEASURES[name]
+
+
+class MeasuredAnswers:
+    """The answers that comparisons share: each table is made once.
+
+    Attributes:
+        inputs: The inputs of findings.
+    """
+
+    def __init__(self, inputs: FindingInputs) -> None:
+        self.inputs = inputs
+        self._measured: dict[str, pd.DataFrame] = {}
+
+    @cached_property
+    def designs(self) -> list[tuple[str, pd.DataFrame, Crossing]]:
+        """Each construction's answers with their cells, and the crossing of the cells."""
+        return list(crossed_designs(self.inputs))
+
+    def measured(self, name: str) -> pd.DataFrame:
+        """Return all answers with the value of a measure."""
+        if name not in self._measured:
+            self._measured[name] = measure_of(name).answers(self.inputs)
+        return self._measured[name]
+
+
+def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
+    """Return each trial's summed reading time in the comparison's regions.
+
+    Without regions: of the critical region if it is known, or else of the whole sentence.
+    """
+    has_critical = RELATIVE in answers and answers[RELATIVE].notna().any()
+    if regions or has_critical:
+        if not has_critical:
+            return answers.iloc[:0]
+        regions = regions or (0,)
+        answers = answers[answers[RELATIVE].isin(regions)]
+    trial = ["participant", "position"]
+    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
+    # A sentence is complete if all regions that its version has in any trial are there.
+    text = [name for name in ("item_id", "version") if name in answers]
+    sums = answers.groupby(trial, sort=False, observed=True).agg(
+        rt_ms=("rt_ms", "sum"),
+        n_regions=("region", "size"),
+        **{name: (name, "first") for name in (*kept, *text)},
+    )
+    by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
+    n_expected = len(regions) or by_text.transform("max")
+    sums = sums[sums["n_regions"] == n_expected].reset_index()
+    return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))

@@ -33,6 +33,7 @@ class MeasureWords:
         answers: What is counted, such as "judgments".
         scale: Converts a difference to the unit.
         decimals: How many decimals are printed.
+        level: Writes the measure itself, such as "84.1%".
     """
 
     subject: str
@@ -42,6 +43,7 @@ class MeasureWords:
     answers: str
     scale: Callable[[float], float]
     decimals: int
+    level: Callable[[float], str]
 
     def amount(self, value: float, *, signed: bool = True) -> str:
         """Return a difference in the unit, without the unit's name."""
@@ -61,35 +63,40 @@ def _return_unchanged(value: float) -> float:
     return value
 
 
+def _write_share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _write_decimals(value: float) -> str:
+    return f"{value:z.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _write_milliseconds(log_rt: float) -> str:
+    return f"{np.exp(log_rt):,.0f} ms"
+
+
 _WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
-        "Accuracy",
-        "is higher",
-        "is lower",
-        "percentage points",
-        "judgments",
-        _to_percentage_points,
-        1,
+        "Accuracy", "is higher", "is lower", "percentage points", "judgments",
+        _to_percentage_points, 1, _write_share,
     ),
     "rating": MeasureWords(
-        "The mean rating", "is higher", "is lower", "scale points", "ratings", _return_unchanged, 2
+        "The mean rating", "is higher", "is lower", "scale points", "ratings",
+        _return_unchanged, 2, _write_decimals,
     ),
     "yes": MeasureWords(
-        "The share of yes",
-        "is higher",
-        "is lower",
-        "percentage points",
-        "answers",
-        _to_percentage_points,
-        1,
+        "The share of yes", "is higher", "is lower", "percentage points", "answers",
+        _to_percentage_points, 1, _write_share,
     ),
     D_PRIME: MeasureWords(
-        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers", _return_unchanged, 2
+        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers",
+        _return_unchanged, 2, _write_decimals,
     ),
     "log_rt": MeasureWords(
-        "Reading", "is slower", "is faster", "per cent", "reading times", _to_slowdown_percent, 1
+        "Reading", "is slower", "is faster", "per cent", "reading times",
+        _to_slowdown_percent, 1, _write_milliseconds,
     ),
-}
+}  # fmt: skip
 
 
 def words_of(measure: str) -> MeasureWords:
@@ -119,7 +126,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         )
         corrected += "" if is_primary else " Other exploratory comparisons are not corrected."
     scaled = rows.assign(
-        group=[words_of(name).subject for name in rows["measure"]],
+        group=[f"{words_of(name).subject}, in {words_of(name).unit}" for name in rows["measure"]],
         label=(
             rows["name"]
             + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
@@ -143,7 +150,6 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         (
             Column("label", "", "text"),
             Column("estimate", "Difference", "estimate"),
-            Column("unit", "Unit", "text"),
             Column("p_shown", "p", "p"),
             Column("n_observations", "Answers", "count"),
         ),
@@ -194,16 +200,30 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
             f"{row['name']}: no answer, because there are too few {words.answers}, participants "
             f"or frames (the difference is {words.amount(row['estimate'])} {words.unit})."
         )
+    sides = _write_sides(row, words)
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{row['name']}: {statement}, {numbers}."
+        return f"{row['name']}: {statement}{sides}{numbers}."
     if row["is_equivalent"]:
         smallest = words.amount(row["smallest_effect"], signed=False)
         return (
             f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
-            f"effect of interest: {numbers}."
+            f"effect of interest{sides}{_format_estimate(row, words, is_equivalence=True)}."
         )
-    return f"{row['name']}: {row['if_unclear']} remains open, {numbers}."
+    return f"{row['name']}: {row['if_unclear']} remains open{sides}{numbers}."
+
+
+def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    """Return what both sides of a comparison come to, as it stands between verdict and estimate."""
+    first, second = row.get("first", np.nan), row.get("second", np.nan)
+    if pd.isna(first) or pd.isna(second):
+        return ", "
+    if not row["interaction"]:
+        return f", {words.level(first)} against {words.level(second)}: "
+    return (
+        f": {row['interaction'].format(words.amount(first), words.amount(second))}, a difference "
+        "of "
+    )
 
 
 def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: str) -> str:
@@ -225,7 +245,8 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
             f"participants or frames: {shares}."
         )
     if row["is_equivalent"]:
-        return f"{row['if_equivalent']} {margin}: {shares}, {numbers}."
+        within = _format_estimate(row, words, is_equivalence=True)
+        return f"{row['if_equivalent']} {margin}: {shares}, {within}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
         return (
@@ -262,8 +283,12 @@ def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> boo
 
 
 def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
-    """Return what a positive, a negative, an unclear and a difference within the margin says."""
-    return {"if_equivalent": ""} | _write_statements(comparison, judge)
+    """Return what a positive, a negative, an unclear and a difference within the margin says.
+
+    An interaction's words have a place for the difference at each side.
+    """
+    words = {"if_equivalent": "", "interaction": "", "per": ""}
+    return words | _write_statements(comparison, judge)
 
 
 def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
@@ -280,9 +305,12 @@ def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, st
             "if_equivalent": f"{model} is as accurate as {other_judge} within the margin of",
         }
     if isinstance(compared, Slope):
-        statement = f"{measured} {{}} with higher {compared.variable}"
-        unclear = f"whether {measured} changes with {compared.variable}"
-        return _write_both_directions(statement, words) | {"if_unclear": unclear}
+        of_model = f" of {judge}" if judge else ""
+        variable = f"{compared.variable}{of_model}"
+        return _write_both_directions(f"{measured} {{}} with higher {variable}", words) | {
+            "if_unclear": f"whether {measured} changes with {variable}",
+            "per": " per bit" if judge else f" per unit of {compared.variable}",
+        }
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
@@ -293,17 +321,19 @@ def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, st
         return _write_both_directions(statement, words) | {"if_unclear": unclear}
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
-    first, second = _describe_sides(other_differences[0])
-    further = "".join(f", more so for {step.first}" for step in other_differences[1:])
-    statement = (
-        f"{factor_list} interact: in {measured}, the difference {main.words} is "
-        f"{{}} for {first} than "
-        f"for {second}{further}{condition}"
-    )
+    first, second = _describe_sides(other_differences[-1])
+    inner = f"the difference {main.words}"
+    if other_differences[:-1]:
+        crossed = " and ".join(
+            f"{step.factor} ({step.words})" for step in compared.differences[:-1]
+        )
+        inner = f"the interaction of {crossed}"
+    statement = f"{factor_list} interact in {measured}{condition}"
     return {
-        "if_positive": statement.format("greater"),
-        "if_negative": statement.format("smaller (or reversed)"),
-        "if_unclear": f"whether {factor_list} interact in {measured}{condition}",
+        "if_positive": statement,
+        "if_negative": statement,
+        "if_unclear": f"whether {statement}",
+        "interaction": f"{inner} is {{}} for {first} and {{}} for {second}",
     }
 
 
@@ -322,15 +352,26 @@ def _describe_sides(step: LevelDifference) -> tuple[str, str]:
     return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
-def _format_estimate(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    low, high = words.amount(row["low"]), words.amount(row["high"])
-    ends = f"{low} to {high}"
-    if np.isinf(row["low"]):
-        ends = f"up to {high}, one-sided"
+def _format_estimate(
+    row: Mapping[Hashable, Any], words: MeasureWords, *, is_equivalence: bool = False
+) -> str:
+    """Return an estimate with its interval and p; of an equivalence, the interval that shows it."""
+    names = ("equivalence_low", "equivalence_high") if is_equivalence else ("low", "high")
+    low, high = (words.amount(row[name]) for name in names)
+    interval = f"95% interval {low} to {high}"
+    if is_equivalence:
+        interval = f"90% interval {low} to {high}, as two one-sided tests at 5% require"
+    elif np.isinf(row["low"]):
+        interval = f"95% interval up to {high}, one-sided"
     elif np.isinf(row["high"]):
-        ends = f"from {low}, one-sided"
-    p = row["p_corrected"]
-    p_shown = "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+        interval = f"95% interval from {low}, one-sided"
     covariate_note = f"; {row['covariates']} held constant" if row["covariates"] else ""
-    estimate = f"{words.amount(row['estimate'])} {words.unit}"
-    return f"{estimate} (95% interval {ends}; {p_shown}{covariate_note})"
+    difference = "difference from 0: " if is_equivalence else ""
+    estimate = f"{words.amount(row['estimate'])} {words.unit}{row['per']}"
+    return f"{estimate} ({interval}; {difference}{_write_p(row['p_corrected'])}{covariate_note})"
+
+
+def _write_p(p: float) -> str:
+    if p < 0.001:
+        return "p < .001"
+    return "p > .999" if p > 0.999 else f"p = {p:.3f}".replace("0.", ".")

@@ -1,18 +1,21 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.data.own_columns import PREFIX, make_items
-from analysis.data.readings import RELATIVE
-from analysis.findings.compared_measures import SENSITIVITY, measure_of
+from analysis.data.own_columns import make_items
+from analysis.findings.compared_measures import (
+    SENSITIVITY,
+    MeasuredAnswers,
+    measure_of,
+    sum_regions,
+)
+from analysis.findings.compared_slopes import is_own_column, slope_estimator
 from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
 from analysis.findings.contrasts import planned_contrasts
-from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models
 from analysis.findings.effects import Measure
@@ -21,8 +24,7 @@ from analysis.findings.measures import READ
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
-from analysis.statistics.reading_regression import slope
-from analysis.statistics.resample import LEVEL, codes
+from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
 from experiment.comparisons.contrast import (
@@ -42,29 +44,6 @@ from experiment.errors import ParallaxError
 from experiment.studies.analysis_plan import Comparison
 
 Row = dict[str, Any]
-
-
-class _Answers:
-    """The answers that comparisons share: each table is made once.
-
-    Attributes:
-        inputs: The inputs of findings.
-    """
-
-    def __init__(self, inputs: FindingInputs) -> None:
-        self.inputs = inputs
-        self._measured: dict[str, pd.DataFrame] = {}
-
-    @cached_property
-    def designs(self) -> list[tuple[str, pd.DataFrame, Crossing]]:
-        """Each construction's answers with their cells, and the crossing of the cells."""
-        return list(crossed_designs(self.inputs))
-
-    def measured(self, name: str) -> pd.DataFrame:
-        """Return all answers with the value of a measure."""
-        if name not in self._measured:
-            self._measured[name] = measure_of(name).answers(self.inputs)
-        return self._measured[name]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -88,7 +67,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         constructions, judge, covariates, regions, contrast (its label in the tables of effects,
         if these have it), estimate, low, high, level (of the interval), p,
         p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
-        declared), is_equivalent, first and second (accuracies of people and models),
+        declared), is_equivalent, equivalence_low and equivalence_high (of the two one-sided tests:
+        an interval of 90% where nothing is corrected), first and second (of judges their
+        accuracies, of levels what the compared levels come to, whose difference is the estimate),
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, an exploratory
         one with several models for their number, interval and p alike, so that an interval excludes
@@ -124,7 +105,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
     n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
-    data, rows, unplanned = _Answers(inputs), [], inputs.options.comparisons
+    data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
         for judge in judges:
@@ -159,6 +140,12 @@ def _describe_comparison(
 def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
     """Return the models that a comparison is answered for; one empty name for people alone."""
     compared = comparison.compared
+    if isinstance(compared, Slope) and compared.variable == SURPRISAL:
+        is_read = comparison.measure == READ.value
+        models = (
+            inputs.options.surprisal if is_read else [one.facts.model for one in inputs.as_read]
+        )
+        return [""] if is_own_column(inputs, SURPRISAL) else list(models) or [""]
     if not isinstance(compared, JudgeDifference):
         return [""]
     if compared.second == MODELS:
@@ -166,7 +153,9 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
     return [compared.second]
 
 
-def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family: int) -> Row | str:
+def _estimate(
+    data: MeasuredAnswers, comparison: PlannedComparison, judge: str, family: int
+) -> Row | str:
     """Return a comparison's estimate, interval, p and numbers, or why there is none."""
     declaration = comparison.declaration
     sides = 2 if declaration.one_sided else 1
@@ -181,24 +170,29 @@ def _estimate(data: _Answers, comparison: PlannedComparison, judge: str, family:
         p = p / 2 if predicted * row["estimate"] > 0 else 1 - p / 2
         row |= {"high": np.inf} if predicted > 0 else {"low": -np.inf}
     # People and models have a margin in every study; near 100% it is reduced.
-    margin, is_equivalent = row.pop("margin", None), None
+    margin, is_equivalent, inside = row.pop("margin", None), None, (np.nan, np.nan)
     smallest = margin if declaration.smallest_effect is None else declaration.smallest_effect
     if smallest is not None:
         inner = estimate_at(1 - 2 * ALPHA / family)
-        is_equivalent = bool(-smallest < inner["low"] and inner["high"] < smallest)
+        inside = inner["low"], inner["high"]
+        is_equivalent = bool(-smallest < inside[0] and inside[1] < smallest)
     return row | {
         "level": LEVEL,
         "p": p,
         "p_corrected": min(1.0, p * family),
         "smallest_effect": smallest,
         "is_equivalent": is_equivalent,
+        "equivalence_low": inside[0],
+        "equivalence_high": inside[1],
     }
 
 
 Estimator = Callable[[float], Row]
 
 
-def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -> Estimator | str:
+def _make_estimator(
+    data: MeasuredAnswers, comparison: PlannedComparison, judge: str
+) -> Estimator | str:
     """Return a function from an interval's level to the result, or why there is no result."""
     compared = comparison.compared
     if isinstance(compared, JudgeDifference):
@@ -208,15 +202,16 @@ def _make_estimator(data: _Answers, comparison: PlannedComparison, judge: str) -
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
         return "d' is a number of many answers, so it has no slope."
-    return _slope_estimator(data, comparison, compared, measure)
+    return slope_estimator(data, comparison, compared, measure, judge)
 
 
 def _contrast_estimator(
-    data: _Answers, comparison: PlannedComparison, compared: Contrast, measure: Measure
+    data: MeasuredAnswers, comparison: PlannedComparison, compared: Contrast, measure: Measure
 ) -> Estimator | str:
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
     same: list[str] = []
+    last, of_first = compared.differences[-1], set[str]()
     answers, named_factors = data.measured(comparison.measure), set(compared.named_factors)
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named_factors <= set(cross.factors):
@@ -229,7 +224,7 @@ def _contrast_estimator(
             continue
         in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
         if measure is READ:
-            in_cells = _sum_regions(in_cells, comparison.declaration.regions)
+            in_cells = sum_regions(in_cells, comparison.declaration.regions)
             if in_cells.empty:
                 continue
         planned = planned_contrasts(cross, data.inputs.run.study.analysis)
@@ -237,6 +232,10 @@ def _contrast_estimator(
         same.append(next(matching, ""))
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
+        place = list(cross.factors).index(last.factor)
+        of_first |= {
+            f"{name}: {cell}" for cell in of_cells if cross.cells[cell][place] == last.first
+        }
     if not parts:
         return "no answers in all of the cells that it compares."
     # Several pooled constructions are no contrast of the tables of effects.
@@ -252,14 +251,43 @@ def _contrast_estimator(
             **{measure.value: hold_constant(values, covariates, pooled["cell"], shared)}
         )
 
+    sides = _weigh_sides(pooled, shared, of_first, measure)
+
     def estimate(level: float) -> Row:
         if measure is SENSITIVITY:
-            return sensitivity_contrast(pooled, shared, level) | contrast
+            return sensitivity_contrast(pooled, shared, level) | contrast | sides
         compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
         [row] = compared_cells.drop(columns="p_holm").to_dict("records")
-        return {str(key): value for key, value in row.items()} | contrast
+        return {str(key): value for key, value in row.items()} | contrast | sides
 
     return estimate
+
+
+def _weigh_sides(
+    answers: pd.DataFrame, weights: Weights, of_first: Set[str], measure: Measure
+) -> dict[str, float]:
+    """Return what the two sides of a contrast come to: its estimate is first minus second.
+
+    Args:
+        answers: The answers in their cells.
+        weights: The weight of each cell.
+        of_first: The cells at the first of the levels that are compared last.
+        measure: What is compared.
+    """
+    cell = answers["cell"].astype(str)
+    means: Mapping[str, float]
+    if measure is SENSITIVITY:
+        means = {
+            name: float(sensitivity_contrast(answers[cell == name], {name: 1.0}, LEVEL)["estimate"])
+            for name in weights
+        }
+    else:
+        means = answers[measure.value].astype(float).groupby(cell).mean()
+    shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
+    return {
+        "first": float(sum(share for name, share in shares.items() if name in of_first)),
+        "second": -float(sum(share for name, share in shares.items() if name not in of_first)),
+    }
 
 
 def _match(first: Weights, second: Weights) -> bool:
@@ -268,87 +296,6 @@ def _match(first: Weights, second: Weights) -> bool:
         return False
     ratio = [first[cell] / second[cell] for cell in first]
     return np.allclose(ratio, ratio[0]) and bool(np.isclose(abs(ratio[0]), 1))
-
-
-def _sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
-    """Return each trial's summed reading time in the comparison's regions.
-
-    Without regions: of the critical region if it is known, or else of the whole sentence.
-    """
-    has_critical = RELATIVE in answers and answers[RELATIVE].notna().any()
-    if regions or has_critical:
-        if not has_critical:
-            return answers.iloc[:0]
-        regions = regions or (0,)
-        answers = answers[answers[RELATIVE].isin(regions)]
-    trial = ["participant", "position"]
-    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
-    # A sentence is complete if all regions that its version has in any trial are there.
-    text = [name for name in ("item_id", "version") if name in answers]
-    sums = answers.groupby(trial, sort=False, observed=True).agg(
-        rt_ms=("rt_ms", "sum"),
-        n_regions=("region", "size"),
-        **{name: (name, "first") for name in (*kept, *text)},
-    )
-    by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
-    n_expected = len(regions) or by_text.transform("max")
-    sums = sums[sums["n_regions"] == n_expected].reset_index()
-    return sums.assign(log_rt=np.log(sums["rt_ms"].astype(float)))
-
-
-def _slope_estimator(
-    data: _Answers, comparison: PlannedComparison, compared: Slope, measure: Measure
-) -> Estimator | str:
-    inputs = data.inputs
-    rows = inputs.data.judgments
-    rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
-    column = f"{PREFIX}{compared.variable}"
-    items = inputs.run.items
-    if column not in items:
-        if compared.variable == SURPRISAL:
-            return "with --surprisal, the report's tables of surprisal have this slope."
-        return f'the items have no column "{compared.variable}".'
-    numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
-    keys = ["participant", "position"]
-    if measure is READ:
-        read_times = data.measured(comparison.measure)
-        answers = _sum_regions(
-            read_times.assign(cell="", unit=read_times["unit"].astype(str)),
-            comparison.declaration.regions,
-        )
-        read = rows[keys].assign(participant=rows["participant"].astype(str))
-        answers = answers.merge(read, on=keys)
-    else:
-        measured = data.measured(comparison.measure)
-        measured = measured[measured["construction"].astype(str).isin(comparison.constructions)]
-        answers = measured.assign(unit=measured["frame"].astype(str))
-    x = pd.to_numeric(answers["item_id"].astype(str).map(numbers), errors="coerce")
-    y = answers[measure.value].astype(float)
-    used = x.notna() & y.notna() & answers["participant"].notna()
-    answers, x, y = answers[used], x[used], y[used]
-    person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
-    people = answers["participant"].astype(str)
-    # Differences between participants are no part of the slope.
-    x_within, y_within = (
-        (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
-    )
-    numbers_of = {
-        "n_observations": len(answers),
-        "n_participants": int(people.nunique()),
-        "n_frames": int(answers["unit"].nunique()),
-    }
-
-    covariates = covariates_of_trials(inputs, answers, comparison.declaration.covariates)
-    held_within = (covariates - covariates.groupby(people.to_numpy()).transform("mean")).to_numpy()
-    design = np.column_stack([held_within, x_within])
-
-    def estimate(level: float) -> Row:
-        line = slope(y_within, design, [person, unit], level)
-        return {
-            "estimate": line.estimate, "low": line.low, "high": line.high, "p": line.p,
-        } | numbers_of  # fmt: skip
-
-    return estimate
 
 
 def _judge_estimator(

@@ -122,9 +122,9 @@ class Ratings(Measure):
     figure = (
         "ratings",
         "Ratings by condition",
-        "Mean z-score of the ratings in each condition, with 95% intervals; lines join the levels "
+        "Mean rating in each condition, in scale points, with 95% intervals; lines join the levels "
         "of one factor. Lines that are not parallel are an interaction.",
-        "mean rating (z)",
+        "mean rating",
     )
     _z_note = (
         "z: a rating minus the participant's mean rating, divided by the participant's standard "
@@ -143,8 +143,8 @@ class Ratings(Measure):
         return pd.concat([renamed, in_z], axis=1).assign(construction=design.construction)
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
-        """Return the mean z-score of each cell."""
-        return _concatenate([_mean_z(design) for design in compared])
+        """Return the mean rating of each cell."""
+        return _concatenate([_mean_ratings(design) for design in compared])
 
     def findings(
         self, effects: pd.DataFrame, cells: pd.DataFrame, inputs: FindingInputs
@@ -187,8 +187,8 @@ class Ratings(Measure):
         )
 
 
-def _mean_z(design: Design) -> pd.DataFrame:
-    cells = cell_means(design.answers, "z", ["cell"])
+def _mean_ratings(design: Design) -> pd.DataFrame:
+    cells = cell_means(design.answers, "rating", ["cell"])
     renamed = cells.rename(columns={"n_observations": "n_ratings"})
     return place_cells(renamed.assign(cell=cells["cell"].astype(str)), design)
 
@@ -283,13 +283,10 @@ class ReadingTimes(Measure):
         """Return geometric means by construction, region and condition, in milliseconds."""
         by = ["construction", "region", "cell"]
         means = cell_means(answers.astype({"construction": str, "cell": str}), self.value, by)
-        first_items = answers.drop_duplicates(by[:2])
-        names = zip(first_items["construction"].astype(str), first_items["region"], strict=True)
-        texts = dict(zip(names, first_items["text"].astype(str), strict=True))
+        texts = _choose_example_texts(answers, by)
         for name in ("mean", "low", "high"):
             means[f"rt_ms{'' if name == 'mean' else f'_{name}'}"] = np.exp(means[name])
-        keys = zip(means["construction"], means["region"], strict=True)
-        means["example"] = [texts[key] for key in keys]
+        means = means.merge(texts, "left", on=by)
         return means.sort_values(by[:2], kind="stable").reset_index(drop=True)
 
     def findings(
@@ -329,7 +326,7 @@ class ReadingTimes(Measure):
                 Column("n_units", "Frames", "count"),
                 Column("n_participants", "Participants", "count"),
             ),
-            ("In brackets: the region in the first item.",),
+            ("In brackets: the region in one item.",),
             self.section,
         )
 
@@ -348,6 +345,16 @@ class ReadingTimes(Measure):
             ),
             self.section,
         )
+
+
+def _choose_example_texts(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return a text for each region and cell, all of one frame as far as it has the region."""
+    construction = answers["construction"].astype(str)
+    of_first = answers["unit"].astype(str).groupby(construction).transform("first")
+    is_first = answers["unit"].astype(str) == of_first
+    texts = answers.assign(is_later=~is_first, example=answers["text"].astype(str))
+    texts = texts.sort_values("is_later", kind="stable").drop_duplicates(list(by))
+    return texts[[*by, "example"]].astype({"construction": str, "cell": str})
 
 
 def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:

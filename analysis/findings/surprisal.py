@@ -42,12 +42,16 @@ def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
 def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each model's name, and the readings with its surprisals and the other predictors.
 
+    ``position`` is the word's, and ``trial`` the trial's place in the session.
+
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
     times = select_readings(inputs.run, inputs.data.judgments)
     frame = keep_right_words(times.frame)
-    frame = frame.assign(text_id=text_ids(frame), read=frame["text"].astype(str))
+    frame = frame.assign(
+        text_id=text_ids(frame), read=frame["text"].astype(str), trial=frame["position"]
+    )
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
     for model, surprisal in inputs.options.surprisal.items():
         yield model, _join_surprisals(frame, surprisal, model)

@@ -336,7 +336,10 @@ def _parse_numbers(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[floa
         numbers = pd.concat([pd.to_numeric(chunk).astype(float) for chunk in chunks])
     except (ValueError, TypeError) as error:
         raise AnalysisError(
-            f'the column "{name}" holds a value that is not a number ({error})', where=str(path)
+            f'the column "{name}" holds a value that is not a number: '
+            f'"{values[pd.to_numeric(values, errors="coerce").isna() & values.notna()].iloc[0]}"',
+            where=str(path),
+            expected="numbers, or empty cells where nothing was measured",
         ) from error
     strange = int((numbers.isin([float("inf"), float("-inf")]) | (numbers < 0)).sum())
     if strange:

@@ -86,6 +86,8 @@ class _LongFormConverter:
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])
         self._refuse_empty(rows)
+        if "rt_ms" in rows:
+            rows = rows.assign(rt_ms=read_decimal_commas(rows["rt_ms"]))
         if mapping.rt_unit != "ms" and "rt_ms" in rows:
             rows = rows.assign(rt_ms=_convert_to_ms(rows["rt_ms"], UNITS[mapping.rt_unit]))
         if "participant" in rows:
@@ -318,6 +320,21 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
             expected="a participant in every row, or no column of participants at all",
             remedy='Leave such rows out with skip_blank = ["participant"] in the mapping',
         )
+
+
+def read_decimal_commas(numbers: "pd.Series[str]") -> "pd.Series[str]":
+    """Return numbers with points in place of decimal commas.
+
+    A comma before three digits throughout may divide thousands; such numbers are left as they are.
+    """
+    filled = numbers[numbers.fillna("") != ""].astype(str)
+    is_whole = filled.str.fullmatch(r"-?\d+")
+    has_comma = filled.str.fullmatch(r"-?\d+,\d+")
+    if not has_comma.any() or not (is_whole | has_comma).all():
+        return numbers
+    if filled[has_comma].str.fullmatch(r"-?\d{1,3},\d{3}").all():
+        return numbers
+    return numbers.str.replace(",", ".", regex=False)
 
 
 def _convert_to_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":

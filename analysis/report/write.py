@@ -34,7 +34,8 @@ _WIDE_COLUMNS = 11
 # In SVG points; a wider figure fills the page.
 _COLUMN_POINTS = 260
 # How the names of tables end whose rows are contrasts of a design.
-_OF_CONTRASTS = ("_effects", "design_model", "rating_model", "yes_no_model", "reading_model")
+_DESIGN_MODELS = ("design_model", "rating_model", "yes_no_model", "reading_model")
+_OF_CONTRASTS = ("_effects", *_DESIGN_MODELS)
 # The figures of a design's cells, which the report shows with the primary comparisons.
 _DESIGN_FIGURES = ("design", "ratings", "yes_no_design", "reading_times")
 
@@ -129,20 +130,17 @@ def _construction_titles(study: Study) -> dict[str, str]:
 def choose_front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
     """Return what comes before the appendix.
 
-    These are the primary comparisons with the figure of the design, the means of its cells, and
-    the first other table with its figure.
+    The primary comparisons with the design's figure, its cells, the first other table, its model.
     """
     parts: list[Table | Drawing] = []
     for table in _choose_front_tables(comparison):
         parts.append(table)
         if table.section is Section.COMPARISONS:
-            parts += [
-                drawing
-                for drawing in comparison.drawings
-                if drawing.name in _DESIGN_FIGURES and drawing.name in svgs
-            ]
+            drawings = (one for one in comparison.drawings if one.name in svgs)
+            parts += (drawing for drawing in drawings if drawing.name in _DESIGN_FIGURES)
         else:
-            parts += _figures_of_table(table, comparison, svgs)
+            figures = _figures_of_table(table, comparison, svgs)
+            parts += [figure for figure in figures if figure not in parts]
     return parts
 
 
@@ -152,7 +150,9 @@ def _choose_front_tables(comparison: Comparison) -> list[Table]:
         table for table in comparison.tables if table.section is not Section.COMPARISONS
     ]
     cells = [table for table in further_tables if table.name == "design_cells"]
-    return list({table.name: table for table in (*primary, *cells, *further_tables[:1])}.values())
+    models = [table for table in further_tables if table.name in _DESIGN_MODELS]
+    front = (*primary, *cells, *further_tables[:1], *models)
+    return list({table.name: table for table in front}.values())
 
 
 def _choose_checklist(comparison: Comparison) -> list[Table]:

@@ -7,10 +7,11 @@ import pandas as pd
 from analysis.data.join import Joined, check_same_items, hash_items, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
+from analysis.findings.comparison_words import NAME
 from analysis.findings.design import cell_names
 from analysis.findings.design_model import RATING_MODEL, READING_MODEL
 from analysis.findings.finding import FindingInputs, titles_of
-from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
+from analysis.findings.measures import RATING_EFFECTS, READ, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import correction_in_words
@@ -47,7 +48,13 @@ def _summarise_reading(inputs: FindingInputs, statistics: Mapping[str, pd.DataFr
 def _effect_sentences(
     inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]
 ) -> Iterator[str]:
-    """Yield each construction's region with the most certain slowdown in its first contrast."""
+    """Yield each construction's region with the most certain slowdown in its first contrast.
+
+    Where the study's comparisons are of reading times, they say which region the question is of.
+    """
+    answered = statistics.get(NAME, pd.DataFrame(columns=["measure", "role"]))
+    if ((answered["measure"] == READ.value) & (answered["role"] == "primary")).any():
+        return
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
     titles = titles_of(inputs.context.study)
     for name, rows in effects.groupby("construction", sort=False):
@@ -80,7 +87,7 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="self-paced reading",
+    task="read at their own pace",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -110,7 +117,7 @@ def _summarise_reading_and_rating(
 
 _ASKED_BOTH = AskedFor(
     shown="a sentence, word by word, region by region or as a whole, and then a scale",
-    asked="rating",
+    task="read the sentence and rated it",
     measured="ratings, and logarithms of reading times",
     unit="frame",
     methods=(*RATING.asked.methods, *SELF_PACED_ANALYSIS.asked.methods),

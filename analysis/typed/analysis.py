@@ -129,7 +129,7 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
         f"{n_none / n_answers:.0%} of the times they could not think of an answer."
     ]
     if len(answered):
-        best = answered.loc[answered["cloze"].idxmax()]
+        best = answered.iloc[int(answered["cloze"].argmax())]
         sentences.append(
             f"The most frequent answer to a text has a cloze probability of "
             f"{answered['cloze'].mean():.2f} on average, from {answered['cloze'].min():.2f} to "
@@ -141,7 +141,7 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
 
 _ASKED = AskedFor(
     shown="one text",
-    asked="a typed answer",
+    task="typed an answer",
     measured="cloze probabilities",
     unit="frame",
     methods=(

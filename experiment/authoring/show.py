@@ -13,7 +13,7 @@ from experiment.materials.render import describe_pictures, render
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
 from experiment.records import Kind
-from experiment.responses.reading.division import QUESTION
+from experiment.responses.reading.division import question_text
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
@@ -98,7 +98,7 @@ def count_trials(study: Study, built: BuiltLists) -> str:
     asked_tasks = set[str]()
     for entry in chain.from_iterable(built.lists):
         items_by_kind[entry.kind].add(entry.item.item_id)
-        if entry.item.version(QUESTION):
+        if question_text(entry.item):
             asked_tasks.add(entry.item.item_id)
     counts = (
         (len(items_by_kind[Kind.TARGET]), "target", "targets"),

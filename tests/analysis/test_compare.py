@@ -206,7 +206,7 @@ def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
     assert results["provenance"]["models"] == []
     assert {row["judge"] for row in results["accuracy"]["by_construction"]} == {"people"}
     page = (out / "report.html").read_text("utf-8")
-    assert "<h1>People</h1>" in page
+    assert "<h1>Which is better?</h1>" in page
     for word in ("Reliability", "recruited", "Simple &amp; short"):
         assert word in page
     for word in ("People and ", "A model is right", "Metric of the models", "the models"):

@@ -50,6 +50,9 @@ PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "
 # Words that say what a row is for in any column; "control" and "test" may also be conditions.
 _SURE_WORDS = {"filler", "fillers", "fill", "catch", "attention check", "attention_check",
                "attention-check", "practice", "warmup", "warm-up", "warm_up"}  # fmt: skip
+_WORDS_WITHIN = {"filler", "fillers", "practice"}
+# Words that name conditions more often than kinds: alone they make no column of kinds.
+_UNSURE_WORDS = {"control", "controls", "test", "item", "check", "distractor", "critical"}
 QUESTION_COLUMNS = ("question", "answers", "answer")
 
 # The columns of the items table that each name fills; all other names fill their own column.
@@ -146,7 +149,7 @@ def kinds_from_conditions(
     if not column or "kind" in headers:
         return table, headers, []
     words = [row.values[column].lower() for row in table.rows]
-    kinds = [word if word in _SURE_WORDS else "" for word in words]
+    kinds = [word if word in _SURE_WORDS else _kind_within(word) for word in words]
     if not any(kinds) or all(kinds):
         return table, headers, []
     if lists:
@@ -171,15 +174,20 @@ def kinds_from_conditions(
             return table, headers, [note]
     header = next(name for name in ("kind", "kind of item", "_kind") if name not in table.columns)
     rows = tuple(
-        replace(
-            row, values={**row.values, header: kind, column: "" if kind else row.values[column]}
-        )
-        for row, kind in zip(table.rows, kinds, strict=True)
+        replace(row, values={**row.values, header: kind, column: "" if kind == word else own_name})
+        for row, kind, word in zip(table.rows, kinds, words, strict=True)
+        for own_name in [row.values[column]]
     )
     counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
     note = f'The column "{column}" says of some rows what they are for: {counts}.'
     kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
     return kinds_table, {**headers, "kind": header}, [note]
+
+
+def _kind_within(condition: str) -> str:
+    """Return the kind that begins or ends a condition's name, as in filler_coherent."""
+    parts = re.split(r"[_.\s-]+", condition)
+    return next((part for part in (parts[0], parts[-1]) if part in _WORDS_WITHIN), "")
 
 
 def rename_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
@@ -270,7 +278,8 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
     }
     numbered = any(word[-1].isdigit() for word in near)
     slips = bool(near) and all(near.values()) and not numbered
-    return near if any(word in known_kinds for word in written_kinds) or slips else {}
+    is_sure = any(word in known_kinds and word not in _UNSURE_WORDS for word in written_kinds)
+    return near if is_sure or slips else {}
 
 
 def _refuse_misspelt(table: RawTable, column: str) -> None:

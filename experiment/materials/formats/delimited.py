@@ -180,7 +180,7 @@ def telling_word(text: str) -> str:
 
 _DELIMITERS = (",", ";", "\t", "|")
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_COMMENT = re.compile(r"\s*(#|%|//)")
+_COMMENT = re.compile(r'\s*"?(#|%|//)')
 _PIECE, _MOST_BEFORE = 1 << 20, 1_000
 
 
@@ -284,6 +284,10 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
         first = _skip_title_lines(lines, first)
     header = next((line for line in lines[first:] if line.strip()), "")
     delimiter = separator or max(_DELIMITERS, key=lambda mark: _n_cells(header, mark))
+    even = [mark for mark in _DELIMITERS if _divides_evenly(lines[first:], mark)]
+    if not separator and len(even) == 1:
+        # Another mark may occur more often, within cells, but not equally often in each line.
+        delimiter = even[0]
     return Layout(delimiter, first, sum(map(len, lines[:first])))
 
 
@@ -322,11 +326,26 @@ def _skip_title_lines(lines: list[str], first: int) -> int:
     return first
 
 
+def _divides_evenly(lines: list[str], delimiter: str) -> bool:
+    """Return whether a character divides each line into the same number of cells, above one."""
+    sizes = {_n_cells(line, delimiter) for line in lines if line.strip()}
+    return len(sizes) == 1 and sizes.pop() > 1
+
+
 def _is_title(line: str, below: str) -> bool:
+    if any(_divides_evenly([line, below], mark) for mark in _DELIMITERS):
+        return _is_comment_alone(line)
     delimiter = max(_DELIMITERS, key=below.count)
     fewer = _n_cells(line, delimiter) < _n_cells(below, delimiter)
     comment = _COMMENT.match(line) or delimiter not in line
     return not line.strip() or bool(fewer and comment)
+
+
+def _is_comment_alone(line: str) -> bool:
+    """Return whether a spreadsheet's row holds a comment in its first cell and nothing else."""
+    marks = "".join(_DELIMITERS)
+    first = line.rstrip(f"{marks}\r\n")
+    return not first or bool(_COMMENT.match(line) and first != line.rstrip("\r\n"))
 
 
 def _n_cells(line: str, delimiter: str) -> int:

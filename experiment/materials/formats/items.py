@@ -183,7 +183,8 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 f"{', '.join(missing)}",
                 where=first.place,
                 expected=f"every item in each of: {', '.join(conditions)}",
-                remedy="Add the row, or remove the item",
+                remedy="Add the row, or remove the item; or name the column that divides the items "
+                "into designs with conditions of their own: --column construction=HEADER",
             )
     return True
 
@@ -195,6 +196,9 @@ def _refuse_misspelt(
     n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
+        if n > 1 and _RARE * n > len(cells):
+            # So many items are another design, not a slip.
+            continue
         of_items = [levels for levels in cells.values() if name in levels]
         missing_columns = set(usual).difference(*of_items)
         if name in usual or not missing_columns:
@@ -232,6 +236,8 @@ def _find_first_target(items: Sequence[Item]) -> str:
 
 
 _MOST_COLUMNS, _MOST_FACTORS = 12, 3
+# A condition that is in fewer than one of so many items may be misspelt.
+_RARE = 4
 # Columns that cross in a smaller share of the items are not factors.
 _ENOUGH = 0.5
 _Levels = tuple[str, ...]

@@ -204,6 +204,9 @@ def _read_json_list(path: Path, language: str) -> RawTable:
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
+        if text.lstrip().startswith("{") and text.strip().count("\n"):
+            # Published sets often have an object a line in a file that is called .json.
+            return _make_table_from_records(path, json_lines(text, path), notes)
         raise MaterialsError(
             f"the file is not JSON ({why_unread(error)})", where=str(path)
         ) from error

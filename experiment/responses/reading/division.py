@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
+from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.regions import BAR, SPACELESS
 from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
 
@@ -217,6 +218,12 @@ class Questioned(BaseModel):
     no: str = Field(default="", description="what the answer no says; empty for No")
 
 
+def question_text(item: Item) -> str:
+    """Return the text of an item's question; empty without one, or with a mark such as "-"."""
+    text = dict(item.extra).get(QUESTION, "").strip()
+    return "" if text.lower() in MISSING_MARKS | MISSING_SIGNS else text
+
+
 def question_of(item: Item) -> Question | None:
     """Return the question after an item, from its columns question, answers and answer.
 
@@ -224,7 +231,7 @@ def question_of(item: Item) -> Question | None:
         StudyError: The item does not name the right answer.
     """
     columns = dict(item.extra)
-    text = columns.get(QUESTION, "").strip()
+    text = question_text(item)
     if not text:
         return None
     answers = tuple(part.strip() for part in columns.get(ANSWERS, "").split(BAR) if part.strip())

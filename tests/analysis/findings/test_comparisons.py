@@ -137,9 +137,34 @@ def test_a_declared_comparison_is_answered_in_its_own_direction(run: ExportedRun
     report = _report(run, Comparison(name="attraction", compare="length: long - short"))
     [row] = report.statistics["comparisons"].to_dict("records")
     assert row["estimate"] < 0
+    by_length = _means(run).groupby("own_length").mean()
     assert report.summary[0].startswith(
-        "attraction: accuracy is lower for length long than for length short, \N{MINUS SIGN}"
+        "attraction: accuracy is lower for length long than for length short, "
+        f"{by_length['long']:.1%} against {by_length['short']:.1%}: \N{MINUS SIGN}"
     )
+
+
+def test_an_interaction_is_said_as_the_difference_at_each_level(
+    run: ExportedRun, implied: Report
+) -> None:
+    means = _means(run)
+    at = {
+        length: f"{100 * (means['nonisland', length] - means['island', length]):+.1f}".replace(
+            "-", "\N{MINUS SIGN}"
+        )
+        for length in ("short", "long")
+    }
+    assert (
+        f"the difference nonisland minus island is {at['short']} for length short and "
+        f"{at['long']} for length long, a difference of "
+    ) in implied.summary[2]
+    rows = _rows(implied)
+    assert list(rows["first"] - rows["second"]) == pytest.approx(list(rows["estimate"]))
+
+
+def test_reading_times_of_both_sides_are_said_in_milliseconds() -> None:
+    assert words_of("log_rt").level(math.log(1234.4)) == "1,234 ms"
+    assert words_of("d_prime").level(-0.5) == "\N{MINUS SIGN}0.50"
 
 
 def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() -> None:
@@ -149,6 +174,12 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
     report = _report(null, declared)
     assert (
         "smaller than 15.0 percentage points, the smallest effect of interest" in report.summary[0]
+    )
+    [row] = report.statistics["comparisons"].to_dict("records")
+    assert row["low"] < row["equivalence_low"] < row["equivalence_high"] < row["high"]
+    assert (
+        f"(90% interval {100 * row['equivalence_low']:+.1f} to ".replace("-", "\N{MINUS SIGN}")
+        in report.summary[0]
     )
     undecided = _report(null, declared.model_copy(update={"smallest_effect": 0.001}))
     assert "remains open" in undecided.summary[0]
@@ -175,6 +206,29 @@ def test_a_slope_is_that_of_least_squares_within_participants(run: ExportedRun) 
     y = joined["chose_good"].astype(float)
     x, y = (values - values.groupby(joined["participant"]).transform("mean") for values in (x, y))
     assert row["estimate"] == pytest.approx((x * y).sum() / (x * x).sum())
+
+
+def test_a_slope_of_surprisal_is_of_the_rated_sentence_for_each_model(tmp_path: Path) -> None:
+    run = island_run(1, 28, 24)
+    keys, versions = ("item_id", "construction", "condition", "contrast"), ("good", "bad")
+    rows = [
+        {key: item[key] for key in keys}
+        | {"variant": version, "logprob_nats": logprob, "token_logprobs_nats": [logprob]}
+        | {"n_tokens": 1, "n_unknown": 0}
+        for number, item in enumerate(run.items.to_dict("records"))
+        for version, logprob in zip(versions, (-20.0 - number % 7, -30.0), strict=True)
+    ]
+    facts = {"study": run.facts.study, "materials_hash": run.facts.materials_hash, "model": "m"}
+    scores = load_scores(write_scores(tmp_path / "m.parquet", rows, **facts))
+    declared = [Comparison(name="s", compare="slope of surprisal")]
+    run = replace(run, study=run.study.model_copy(update={"comparisons": declared}))
+    [row] = compare_by(("comparisons",), run, [scores]).statistics["comparisons"].to_dict("records")
+    of_item = {item: number % 7 for number, item in enumerate(run.items["item_id"])}
+    x, y = run.responses["item_id"].map(of_item) / np.log(2), run.responses["rating"].astype(float)
+    x, y = (values - values.groupby(run.responses["participant"]).transform("mean")
+            for values in (x, y))  # fmt: skip
+    assert row["estimate"] == pytest.approx((x * y).sum() / (x * x).sum())
+    assert row["judge"] == "m"
 
 
 def test_a_comparison_that_does_not_fit_is_left_out_with_its_reason(run: ExportedRun) -> None:

@@ -1,5 +1,6 @@
 """Shares, means and slopes of the smaller findings, counted by hand or by statsmodels."""
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -8,11 +9,14 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from analysis.findings.finding import ComparisonOptions
+from analysis.findings.comparison_words import comparison_sentences
+from analysis.findings.comparisons import answered
+from analysis.findings.finding import ComparisonOptions, FindingInputs
 from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.options import option_findings
 from analysis.findings.other_answers import OTHER_RATED, OTHER_YES_NO, QUESTIONS, shares_late
 from analysis.findings.surprisal import SURPRISAL_TIMES
+from experiment.studies.analysis_plan import Comparison
 from tests.analysis.findings.hand_made_runs import frame_of, given_of, with_options, with_others
 from tests.analysis.findings.option_scores import scores_of_options
 
@@ -142,7 +146,8 @@ def test_questions_count_answers_of_targets_and_of_fillers_and_none_that_were_no
     assert found["n_answers"].to_dict() == {"extraction": 96, "filler": 96}
 
 
-def test_the_slope_of_surprisal_is_ordinary_least_squares_in_per_cent_a_bit():
+def _read_with_surprisal() -> tuple[FindingInputs, pd.DataFrame]:
+    """Return reading times with surprisals, and the words that count, with their predictors."""
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(answers("a", 96)).assign(unit=lambda own: own["frame"], cell="a")
     steps, words = range(1, 6), ("the", "old", "senator", "often", "slept")
@@ -162,19 +167,51 @@ def test_the_slope_of_surprisal_is_ordinary_least_squares_in_per_cent_a_bit():
     )  # fmt: skip
     options = ComparisonOptions(surprisal={"lstm": surprisal})
     given = with_options(given_of(rows, readings=pd.DataFrame(times)), options)
-    [found] = SURPRISAL_TIMES.run(given).statistics["surprisal_times"].to_dict("records")
     read = pd.DataFrame(times)
     read = read[read["step"] > 1]
-    predictors = pd.DataFrame(
-        {
-            "length": [len(words[step - 1]) for step in read["step"]],
-            "before": [len(words[step - 2]) for step in read["step"]],
-            "position": read["step"].to_numpy(),
-            "bits": [bits[place - 1, step]
-                     for place, step in zip(read["position"], read["step"], strict=True)],
-        }
+    return given, read.assign(
+        length=[len(words[step - 1]) for step in read["step"]],
+        before=[len(words[step - 2]) for step in read["step"]],
+        bits=[bits[place - 1, step]
+              for place, step in zip(read["position"], read["step"], strict=True)],
+        log_rt=np.log(read["rt_ms"]),
     )  # fmt: skip
-    fitted = sm.OLS(np.log(read["rt_ms"].to_numpy()), sm.add_constant(predictors)).fit()
+
+
+def test_the_slope_of_surprisal_is_ordinary_least_squares_in_per_cent_a_bit():
+    given, read = _read_with_surprisal()
+    [found] = SURPRISAL_TIMES.run(given).statistics["surprisal_times"].to_dict("records")
+    predictors = read[["length", "before", "step", "bits"]]
+    fitted = sm.OLS(read["log_rt"], sm.add_constant(predictors)).fit()
     assert found["percent"] == pytest.approx(100 * (np.exp(fitted.params["bits"]) - 1))
     assert found["n_readings"] == 4 * 96 and found["n_words"] == 4 * FRAMES
     assert found["percent_low"] < found["percent"] < found["percent_high"]
+
+
+def test_a_declared_slope_of_surprisal_is_that_within_participants():
+    given, read = _read_with_surprisal()
+    declared = [Comparison(name="surprisal", compare="slope of surprisal", predicted="positive")]
+    trial = given.run.study.trial.model_copy(update={"parameters": {}})
+    study = given.run.study.model_copy(
+        update={"comparisons": declared, "response": "self_paced", "trial": trial}
+    )
+    texts = {"template": "a", "context": "", "good": "the old senator often slept", "bad": ""}
+    items = given.run.items.assign(**texts, distractor="", contrast="bad")
+    given = replace(given, run=replace(given.run, study=study, items=items))
+    rows, unanswered = answered(given)
+    assert unanswered == ()
+    [row] = rows.to_dict("records")
+    people = pd.get_dummies(read["participant"], dtype=float)
+    predictors = read[["length", "before", "step", "bits"]].join(people)
+    fitted = sm.OLS(read["log_rt"], predictors).fit()
+    assert row["estimate"] == pytest.approx(fitted.params["bits"])
+    assert (row["judge"], row["n_observations"]) == ("lstm", 4 * 96)
+    [sentence] = comparison_sentences({"comparisons": rows})
+    percent = 100 * np.expm1(fitted.params["bits"])
+    assert sentence.startswith(
+        f"surprisal: reading is slower with higher surprisal of lstm, {percent:+.1f} per cent "
+        "per bit (95% interval"
+    )
+    assert answered(with_options(given, ComparisonOptions()))[1] == (
+        "surprisal: no surprisals: name them by --surprisal (of what was read) or --scores.",
+    )

@@ -11,6 +11,7 @@ from analysis.commands.import_judgments import judgments
 from analysis.commands.import_scores import scores
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
+from analysis.readers.long_form import read_decimal_commas
 from analysis.readers.reading_times.ibex import read_ibex
 from analysis.readers.sources import empty_missing_marks, read_source
 
@@ -150,3 +151,17 @@ def test_scores_of_a_pair_in_one_row_belong_to_the_texts_beside_them(case, named
     assert result.exit_code == 0, result.output
     found = load_scores(folder / "o" / "scores_m.parquet").frame
     assert found["logprob_nats"].to_list() == [-10.5, -12.5] * 3
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (["2088,4", "", "950"], ["2088.4", "", "950"]),
+        # These may be thousands.
+        (["2,088", "1,950", "950"], ["2,088", "1,950", "950"]),
+        (["2,088", "3,5", "950"], ["2.088", "3.5", "950"]),
+        (["2,088.5", "1,5"], ["2,088.5", "1,5"]),
+    ],
+)
+def test_times_with_decimal_commas_are_read_and_thousands_left(written, read):
+    assert read_decimal_commas(pd.Series(written)).to_list() == read

@@ -307,6 +307,21 @@ def test_a_types_own_details_are_stored_as_sent_with_what_the_type_adds(session,
 
 
 _LONG = f', "details": {{"text": "{"x" * 8000}"}}'
+_STEPS = '{"onset_ms": [0], "rt_ms": [1], "sources": "p", "uncertainty_ms": [4]}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (_LONG, "give details of at most 8,000 characters"),
+        (f', "steps": {_STEPS}, "details": {{"a": 1}}', "give either steps or details"),
+    ],
+)
+def test_details_are_short_and_alone(answer, problem):
+    with pytest.raises(RequestError, match=problem):
+        read_answer(
+            f'{{"uuid": "{uuid4()}", "position": 1, "input_method": "key"{answer}}}'.encode()
+        )
 
 
 @pytest.mark.parametrize(

@@ -227,9 +227,10 @@ class _Task:
 
 FORMAT = Format(
     name="a task of lm-evaluation-harness",
-    documentation="| task of lm-evaluation-harness (`.yaml`) | the file's ending | tasks with two "
-    "choices and no few-shot examples, with data in files (`dataset_kwargs: data_files`). "
-    "Templates are rendered in a sandbox. A task that names code (`!function`) is refused |",
+    documentation="| task of lm-evaluation-harness (`.yaml`) | the file's ending | "
+    "tasks with two choices and no few-shot examples, with data in "
+    "files (`dataset_kwargs: data_files`). Templates are rendered in a "
+    "sandbox. A task that names code (`!function`) is refused |",
     recognises=lambda path: path.suffix.lower() in _SUFFIXES,
     read=_read,
     suffixes=_SUFFIXES,

@@ -77,9 +77,10 @@ def _make_draft(path: Path, condition: object, number: int, versions: object) ->
 
 FORMAT = Format(
     name="templates of LM_syneval",
-    documentation="| templates of LM_syneval (`.pickle`) | the file's ending | a dictionary from "
-    "conditions to pairs or triples; the second sentence of a triple is the distractor. Parallax "
-    "runs no code from the pickle |",
+    documentation="| templates of LM_syneval (`.pickle`) | the file's ending | a "
+    "dictionary from conditions to pairs or triples; the second "
+    "sentence of a triple is the distractor. Parallax runs no code "
+    "from the pickle |",
     recognises=lambda path: path.suffix.lower() in _SUFFIXES,
     read=_read,
     suffixes=_SUFFIXES,

@@ -81,3 +81,21 @@ def test_sloppy_quotation_marks_are_overlooked_only_where_they_may_be(tmp_path: 
     assert list(cells_of(file, layout, lenient=True))[1] == (2, ["xy", "2, 3"])
     with pytest.raises(DelimitedError):
         list(cells_of(file, layout))
+
+
+def test_a_mark_that_divides_every_line_alike_is_the_delimiter(tmp_path: Path):
+    path = written(tmp_path, "Trial\tWords\n1\t['a', 'b', 'c', 'd']\n2\t['a', 'b']\n")
+    file = open_text(path)
+    layout = find_layout(file, titles=True)
+    assert (layout.delimiter, layout.before) == ("\t", 0)
+    assert [cells[0] for _, cells in cells_of(file, layout)] == ["Trial", "1", "2"]
+
+
+def test_a_spreadsheets_remarks_stand_before_the_headers(tmp_path: Path):
+    remarks = '"#Data of A, B & C",,\n#Write to us,,\n,,\n'
+    file = open_text(written(tmp_path, remarks + "item,rating,order\n1,7,2\n"))
+    layout = find_layout(file, titles=True)
+    assert next(cells_of(file, layout)) == (4, ["item", "rating", "order"])
+    # A header may begin with such a sign.
+    file = open_text(written(tmp_path, "#,rating,order\n1,7,2\n"))
+    assert next(cells_of(file, find_layout(file, titles=True)))[1] == ["#", "rating", "order"]

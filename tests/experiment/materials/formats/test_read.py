@@ -495,3 +495,59 @@ def test_conditions_in_a_row_that_share_a_sentence_are_not_shifted(tmp_path):
     lines = [f"{good},{bad}" for good, bad in zip(texts[1:], texts[:-1], strict=True)]
     path.write_text("\n".join(["good,bad", *lines]) + "\n")
     assert len(read_materials(path).items) == 5
+
+
+def test_a_condition_that_begins_or_ends_with_filler_holds_fillers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "item,cond,sentence\n1,A,A dog barks.\n2,B,A cat purrs.\n"
+        "3,filler_coherent,It rains.\n4,odd-filler,It snows.\n5,fillerless,It hails.\n"
+    )
+    found = read_materials(path, alone=True)
+    kinds = [item.kind for item in found.items]
+    assert kinds == [Kind.TARGET, Kind.TARGET, Kind.FILLER, Kind.FILLER, Kind.TARGET]
+    assert [item.condition for item in found.items][2:4] == ["filler_coherent", "odd-filler"]
+
+
+def test_a_factor_with_a_level_called_control_is_no_column_of_kinds(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "item,type,sentence\n1,substitution,A dog barks.\n2,reversal,It rains.\n"
+        "3,control,It snows.\n"
+    )
+    found = read_materials(path, alone=True)
+    assert {item.kind for item in found.items} == {Kind.TARGET}
+    assert any('"type" is not read as kinds' in note for note in found.notes)
+    path.write_text(path.read_text().replace("control", "filler"))
+    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is no kind'):
+        read_materials(path, alone=True)
+
+
+def test_a_condition_of_a_third_of_the_items_is_not_called_misspelt(tmp_path):
+    rows = [
+        f"{n},{cond},Sentence {n} {cond}."
+        for n in range(6)
+        for cond in (("high", "low") if n < 4 else ("canonical", "reversed"))
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["item,condition,sentence", *rows]))
+    with pytest.raises(MaterialsError, match=r"no row in the condition canonical.*designs with"):
+        read_materials(path, alone=True)
+
+
+def test_an_object_a_line_is_read_from_a_file_called_json(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text('{"sentence": "A dog barks.", "label": 1}\n{"sentence": "A bark."}\n')
+    assert [item.good for item in read_materials(path, alone=True).items] == [
+        "A dog barks.", "A bark.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["-", "NA", ""])
+def test_a_mark_of_a_missing_value_is_no_question(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        f"item,sentence,question,answer\n1,A dog barks.,{mark},{mark}\n2,It rains.,Does it?,y\n"
+    )
+    first, second = read_materials(path, alone=True).items
+    assert question_of(first) is None and question_of(second).text == "Does it?"

@@ -97,8 +97,10 @@ def test_the_screen_has_what_stands_before_and_after_the_gap():
 
 
 def test_two_gaps_are_refused_with_their_item():
-    with pytest.raises(StudyError, match='version good of the item "a-1" has 2 gaps'):
+    with pytest.raises(StudyError) as refused:
         ONE.versions(replace(ITEM, good="A ___ in a ____."))
+    assert 'the version good of the item "a-1" has 2 gaps' in str(refused.value)
+    assert "one gap (___), or none for a prompt. Make an item of each gap" in str(refused.value)
 
 
 def test_an_accepted_answer_that_nobody_can_type_is_refused():
@@ -113,7 +115,9 @@ def test_a_column_that_no_item_has_is_a_flaw():
 
 
 def test_lengths_that_no_answer_has_are_refused():
-    with pytest.raises(StudyError, match="min_length is 50 and max_length 40"):
+    with pytest.raises(
+        StudyError, match="min_length is 50 and max_length 40: no answer is as long as that"
+    ):
         load_response("typed", {"min_length": 50})
 
 
@@ -151,3 +155,23 @@ def test_simulated_people_type_accepted_answers_or_their_frames_words():
 def test_answers_are_the_same_by_stated_rules(text, same, rules):
     assert (normalise(text), list_changes(text)) == (same, rules)
     assert normalise(same) == same
+
+
+def test_a_mixed_session_may_have_typed_answers_among_its_tasks():
+    tasks = {
+        "cloze": {"response": "typed", "accepted": "right"},
+        "sentence_pair": {"response": "sentence_pair"},
+    }
+    mixed = load_response("mixed", {"tasks": tasks, "column": "task"})
+    shown = mixed.arrangement(
+        replace(ITEM, extra=(("right", "tree"), ("task", "cloze"))), ("good",)
+    )
+    assert shown == Arrangement(Side.FIRST, ("cloze", "good", "tree"))
+    stored_options = " ".join(shown.options)
+    assert mixed.has_details and mixed.accepts(typed("Tree"), stored_options)
+    assert mixed.settle(typed("Tree"), stored_options).side == Side.FIRST
+    row = {"task": stored_options, "version": stored_options, "details": {"text": "Tree"}}
+    derived = mixed.derive_columns(row)
+    assert (derived["task"], derived["version"], derived["typed"]) == ("cloze", "good", "Tree")
+    of_pair = mixed.derive_columns({"task": "sentence_pair", "version": None, "details": None})
+    assert of_pair["typed"] is None and "details" not in of_pair
