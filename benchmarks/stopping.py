@@ -30,6 +30,7 @@ from scipy.stats import nct, t
 sys.path.append(str(Path(__file__).parents[1]))
 from experiment.stopping.alpha_spending import compute_limits, student_limit
 from experiment.stopping.betting import Bettor, Bounds
+from experiment.stopping.rule import SPENT
 
 Floats = NDArray[np.float64]
 ALPHA = 0.05
@@ -130,7 +131,7 @@ def stop_as_planned(values: Floats, spending: str, shares: Sequence[float] = _SH
     """Return the block of the look at which each study finds a difference; else infinity."""
     n_studies, n_blocks, n_lists = values.shape
     looks = [max(2, round(share * n_blocks)) for share in shares]
-    limits = compute_limits(tuple(look / n_blocks for look in looks), ALPHA, spending)
+    limits = compute_limits(tuple(look / n_blocks for look in looks), SPENT * ALPHA, spending)
     stops = np.full(n_studies, np.inf)
     for look, limit in zip(looks, limits, strict=True):
         taken = values[:, :look]
@@ -170,8 +171,8 @@ NULL_CELLS = {
 
 
 def _print_errors(n_studies: int, n_blocks: int, seed: int) -> float:
-    columns = ("cell", "any time", "known effect", "O'Brien-Fl.", "Pocock", "naive")
-    print(("{:<34}" + "{:>14}" * 5).format(*columns))
+    print("| Without an effect | any time | effect known | O'Brien-Fleming | Pocock | t-test |")
+    print("|---|---:|---:|---:|---:|---:|")
     worst = 0.0
     for number, (name, cell) in enumerate(NULL_CELLS.items()):
         errors = np.zeros(5)
@@ -191,7 +192,7 @@ def _print_errors(n_studies: int, n_blocks: int, seed: int) -> float:
             errors += [rule.sum() for rule in rules]
         shares = errors / n_studies
         worst = max(worst, shares[:4].max())
-        print(f"{name:<34}" + "".join(f"{share:>14.4f}" for share in shares))
+        print(f"| {name} | " + " | ".join(f"{100 * share:.2f} %" for share in shares) + " |")
     return worst
 
 
@@ -221,16 +222,15 @@ _MAXIMUM = {
     "any time": 2.0,
     "any time, bounds": 1.75,
     "any time, unknown effect": 2.5,
-    "O'Brien-Fl.": 1.05,
+    "O'Brien-Fleming": 1.05,
     "Pocock": 1.2,
 }
 
 
 def _print_sizes(n_studies: int, seed: int) -> None:
     print(
-        ("\n{:<24}{:>7}{:>27}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}").format(
-            "cell", "fixed", "rule", "power", "mean", "10%", "median", "90%", "maximum"
-        )
+        "\n| With an effect | Fixed | Rule | Power | Mean | 10 % | Median | 90 % | Maximum |\n"
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|"
     )
     for number, (name, (cell, logits)) in enumerate(EFFECT_CELLS.items()):
         rng = np.random.default_rng([seed, 100 + number])
@@ -255,9 +255,11 @@ def _print_sizes(n_studies: int, seed: int) -> None:
             stopped = np.concatenate(stops)
             taken = np.minimum(stopped, blocks) / fixed
             tenth, median, most_of = np.quantile(taken, [0.1, 0.5, 0.9])
+            shares = (taken.mean(), tenth, median, most_of, most)
             print(
-                f"{name:<24}{fixed * cell.lists:>7}{rule:>27}{np.isfinite(stopped).mean():>8.3f}"
-                f"{taken.mean():>8.2f}{tenth:>8.2f}{median:>8.2f}{most_of:>8.2f}{most:>9.2f}"
+                f"| {name} | {fixed * cell.lists} | {rule} | {np.isfinite(stopped).mean():.3f} | "
+                + " | ".join(f"{share:.2f}" for share in shares)
+                + " |"
             )
 
 
@@ -274,7 +276,7 @@ def main() -> None:
     worst = _print_errors(options.studies, options.blocks, options.seed)
     _print_sizes(max(200, options.studies // 5), options.seed)
     allowed = ALPHA + 4 * np.sqrt(ALPHA * (1 - ALPHA) / options.studies)
-    print(f"\nlargest share of studies that err: {worst:.4f}")
+    print(f"\nlargest share of studies that err: {100 * worst:.2f} %")
     sys.exit(1 if worst > allowed else 0)
 
 

@@ -72,6 +72,7 @@ RUNS = {
     ],
     "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "replayed": ["--people", "10", "--run", "10"],
+    "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
     "types_flagged": ["--people", "1"],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],

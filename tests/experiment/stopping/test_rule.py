@@ -98,8 +98,8 @@ def test_planned_looks_are_at_their_numbers_alone():
     assert (look.reason, look.n_at_stop, look.n_participants) == (Reason.DIFFERENCE, 20, 20)
     estimate, error, freedom = estimate_mean(_blocks(0.3, 14)[:10])
     # The first look, at a quarter of the participants, spends 2 * (1 - Phi(z(.0125) / sqrt(.25)))
-    # on each side, with 18 degrees of freedom.
-    spent = 2 * stats.norm.sf(stats.norm.isf(0.0125) / 0.5)
+    # on each side, with 18 degrees of freedom; of alpha, 95% are spent.
+    spent = 2 * stats.norm.sf(stats.norm.isf(0.95 * 0.0125) / 0.5)
     assert freedom == 18
     assert (estimate - look.low) / error == pytest.approx(stats.t.isf(spent, 18), rel=0.02)
 
