@@ -127,11 +127,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         corrected += "" if is_primary else " Other exploratory comparisons are not corrected."
     scaled = rows.assign(
         group=[f"{words_of(name).subject}, in {words_of(name).unit}" for name in rows["measure"]],
-        label=(
-            rows["name"]
-            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
-            + rows["is_planned"].map({True: "", False: " (not planned)"})
-        ),
+        label=[_write_label(row) for row in rows.to_dict("records")],
         **{
             end: [
                 words_of(name).scale(value)
@@ -144,18 +140,51 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     )
     return context.table(
         NAME if is_primary else f"{NAME}_exploratory",
-        "Primary comparisons" if is_primary else "Exploratory comparisons",
+        _write_title(rows, is_primary=is_primary),
         _write_caption(rows),
         scaled,
         (
             Column("label", "", "text"),
             Column("estimate", "Difference", "estimate"),
-            Column("p_shown", "p", "p"),
+            Column("p_shown", "p" if family == 1 else "p (corrected)", "p"),
             Column("n_observations", "Answers", "count"),
         ),
-        (corrected, "Variances are clustered by participant and by frame."),
+        (
+            corrected,
+            "Variances are clustered by participant and by frame.",
+            *_equivalence_notes(rows),
+        ),
         Section.COMPARISONS,
     )
+
+
+def _write_label(row: Mapping[Hashable, Any]) -> str:
+    """Return a comparison's name, and which side the difference is taken from."""
+    name = row["name"] if row["is_planned"] else f"{row['name']} (not planned)"
+    if row["if_equivalent"]:
+        sides = f"{row['compared'].split(' - ')[0]} minus {row['judge']}"
+    else:
+        sides = row["sides"] or row["judge"]
+    return name if not sides or sides in name else f"{name}: {sides}"
+
+
+def _equivalence_notes(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield a note on each comparison whose difference is smaller than is of interest."""
+    for row in rows[rows["is_equivalent"].eq(other=True)].to_dict("records"):
+        words = words_of(row["measure"])
+        low, high = (words.amount(row[f"equivalence_{end}"]) for end in ("low", "high"))
+        smallest = words.amount(row["smallest_effect"], signed=False)
+        yield (
+            f"{row['name']}: equivalent, because the interval of two one-sided tests, {low} to "
+            f"{high}, lies within \N{PLUS-MINUS SIGN}{smallest} {words.unit}."
+        )
+
+
+def _write_title(rows: pd.DataFrame, *, is_primary: bool) -> str:
+    planned = rows[rows["is_planned"]]
+    if is_primary and not planned.empty and not planned["is_declared"].any():
+        return "Comparisons of the design"
+    return "Primary comparisons" if is_primary else "Exploratory comparisons"
 
 
 def _write_caption(rows: pd.DataFrame) -> str:
@@ -164,7 +193,7 @@ def _write_caption(rows: pd.DataFrame) -> str:
         return "Comparisons that the study did not plan."
     if planned["is_declared"].all():
         return "The study's questions, declared before the data."
-    return "The study declares no comparisons: these follow from its design."
+    return "The study declared no comparisons; these follow from its design."
 
 
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
@@ -175,10 +204,16 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
     primary = rows[rows["role"] == "primary"]
     for row in primary.to_dict("records"):
         yield _write_sentence(row)
+    is_derived = len(primary) > 0 and not primary["is_declared"].any()
+    if is_derived:
+        yield (
+            "The study declared no comparisons; "
+            f"{'this one follows' if len(primary) == 1 else 'these follow'} from its design."
+        )
     if (family := len(primary)) > 1:
         yield (
-            f"Intervals and p of these {family} primary comparisons are corrected for their "
-            "number (Bonferroni)."
+            f"Intervals and p of these {family} {'' if is_derived else 'primary '}comparisons are "
+            "corrected for their number (Bonferroni)."
         )
 
     for row in rows[~rows["is_planned"]].to_dict("records"):
@@ -221,8 +256,8 @@ def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     if not row["interaction"]:
         return f", {words.level(first)} against {words.level(second)}: "
     return (
-        f": {row['interaction'].format(words.amount(first), words.amount(second))}, a difference "
-        "of "
+        f": {row['interaction'].format(words.amount(first), words.amount(second))}, "
+        f"{'as a ratio of ratios ' if row['measure'] == 'log_rt' else 'a difference of '}"
     )
 
 
@@ -249,9 +284,11 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
         return f"{row['if_equivalent']} {margin}: {shares}, {within}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
+        is_larger = max(row["low"], -row["high"]) > row["smallest_effect"]
+        shown = "is shown" if is_larger else "remains open"
         return (
-            f"{statement}: {shares}, {numbers}; a difference smaller than {margin} would count as "
-            "equal."
+            f"{statement}: {shares}, {numbers}; that it is larger than {margin}, within "
+            f"which both would count as equal, {shown}."
         )
     return (
         f"{row['if_unclear']} remains open, and so does whether the difference is smaller than "
@@ -287,7 +324,7 @@ def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
 
     An interaction's words have a place for the difference at each side.
     """
-    words = {"if_equivalent": "", "interaction": "", "per": ""}
+    words = {"if_equivalent": "", "interaction": "", "per": "", "sides": ""}
     return words | _write_statements(comparison, judge)
 
 
@@ -318,7 +355,10 @@ def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, st
         first, second = _describe_sides(main)
         statement = f"{measured} {{}} for {first} than for {second}{condition}"
         unclear = f"whether {measured} differs between {first} and {second}{condition}"
-        return _write_both_directions(statement, words) | {"if_unclear": unclear}
+        return _write_both_directions(statement, words) | {
+            "if_unclear": unclear,
+            "sides": f"{main.words}{condition}",
+        }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
     first, second = _describe_sides(other_differences[-1])
