@@ -58,7 +58,7 @@ MAZE_ANALYSIS = replace(
     name="maze",
     asked=replace(
         SELF_PACED_ANALYSIS.asked,
-        asked="at each word, a choice of the one that continues the sentence",
+        task="chose, of two words at a time, the one that continues the sentence",
     ),
     findings=(_times, MAZE_ACCURACY, *_models),
 )

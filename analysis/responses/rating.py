@@ -94,7 +94,7 @@ def _model_sentences(
 
 _ASKED = AskedFor(
     shown="one sentence",
-    asked="rating",
+    task="rated it",
     measured="ratings",
     unit="frame",
     methods=(

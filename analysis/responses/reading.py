@@ -87,7 +87,7 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="self-paced reading",
+    task="read at their own pace",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -117,7 +117,7 @@ def _summarise_reading_and_rating(
 
 _ASKED_BOTH = AskedFor(
     shown="a sentence, word by word, region by region or as a whole, and then a scale",
-    asked="rating",
+    task="read the sentence and rated it",
     measured="ratings, and logarithms of reading times",
     unit="frame",
     methods=(*RATING.asked.methods, *SELF_PACED_ANALYSIS.asked.methods),

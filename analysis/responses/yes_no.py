@@ -88,7 +88,7 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 _ASKED = AskedFor(
     shown="one sentence",
-    asked="yes or no to whether it is acceptable",
+    task="said whether it is acceptable",
     measured="shares of yes, accuracy, d' and criterion",
     unit="frame",
     methods=(

@@ -36,7 +36,7 @@ class AskedFor:
 
     Attributes:
         shown: The displayed material; empty for an item's options.
-        asked: The requested answer; empty for a choice among the options.
+        task: What participants did, in the past tense; empty if they chose an option.
         measured: The participants' measure that has intervals.
         unit: The unit that clusters answers, in addition to the participant.
         methods: The report's description of these intervals.
@@ -44,7 +44,7 @@ class AskedFor:
     """
 
     shown: str = ""
-    asked: str = ""
+    task: str = ""
     measured: str = "accuracy"
     unit: str = "frame"
     methods: tuple[str, ...] = ()

@@ -141,8 +141,8 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
 
 _ASKED = AskedFor(
     shown="one text",
-    asked="a typed answer",
-    measured="cloze probabilities",
+    task="typed an answer",
+    measured="shares of accepted answers",
     unit="frame",
     methods=(
         "A cloze probability is the share of the people who saw a text that gave the answer; who "
