@@ -14,6 +14,8 @@ GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes",
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
+# The column that names the task of each row, where a session has several.
+_TASK = "task"
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # The fields of a draft that are shown and scored.
@@ -67,17 +69,24 @@ def read_pairs(
     Raises:
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
+    # In a table of several tasks, some ask about pairs and others about single sentences.
+    has_tasks = _TASK in table.columns
     if {"good", "bad"} <= headers.keys():
         drafts = [_make_draft(row, headers) for row in table.rows]
+        if has_tasks and "sentence" in headers:
+            drafts = [
+                replace(draft, good=draft.good or row.values[headers["sentence"]])
+                for draft, row in zip(drafts, table.rows, strict=True)
+            ]
     elif {"sentence", "version", "item"} <= headers.keys():
         drafts = list(_pair_rows(table, headers))
     else:
         raise _make_no_pairs_error(table, headers)
-    _refuse_empty(table, drafts, ("good", "bad"))
+    _refuse_empty(table, drafts, ("good",) if has_tasks else ("good", "bad"))
     _refuse_missing(table, drafts)
     if not identical:
         _refuse_identical(drafts)
-    _refuse_shifted(drafts)
+    _refuse_shifted([draft for draft in drafts if draft.bad])
     return drafts
 
 

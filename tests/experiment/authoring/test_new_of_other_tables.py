@@ -249,3 +249,32 @@ def test_marked_sentences_without_any_counterpart_stand_alone(new):
     items = list(load_items(new(lines)[1].study))
     assert [item.alternative for item in items] == ["", "", ""]
     assert [dict(item.extra)["acceptable"] for item in items] == ["yes", "no", "yes"]
+
+
+def test_pairs_and_single_sentences_of_several_tasks_come_from_one_table(new):
+    rows = [
+        row
+        for n in range(1, 5)
+        for condition, noun in (("near", "wall"), ("far", "walls"))
+        for row in (
+            f"{n},{condition},agreement,sentence_pair,The {noun} {n} is old.,The {noun} {n} are.,",
+            f"r{n},{condition},naturalness,rating,,,The {noun} {n} fell.",
+        )
+    ]
+    head = "item,condition,construction,task,good,bad,sentence"
+    output, report = new([head, *rows])
+    assert "The tasks are sentence_pair, rating." in output
+    items = {item.item_id: item for item in load_items(report.study)}
+    pair, sentence = items["agreement-1-near"], items["naturalness-r1-near"]
+    assert (pair.good, pair.alternative) == ("The wall 1 is old.", "The wall 1 are.")
+    assert (sentence.good, sentence.alternative) == ("The wall 1 fell.", "")
+    comparisons = {one.name: one.of for one in report.study.comparisons}
+    assert comparisons["Naturalness: near minus far"] == "rating"
+    assert comparisons["Agreement: near minus far"] == "accuracy"
+
+
+def test_a_pair_without_its_other_sentence_is_refused_in_a_table_of_several_tasks(new):
+    rows = [f"{n},c,a,sentence_pair,Walls {n} fall.,Walls {n} falls.," for n in range(1, 5)]
+    rows += ["9,c,a,sentence_pair,Walls fall.,,", "8,c,b,rating,,,Walls fell."]
+    with pytest.raises(ParallaxError, match="Expected two that differ"):
+        new(["item,condition,construction,task,good,bad,sentence", *rows])
