@@ -130,7 +130,7 @@ def stop_any_time(
 def stop_as_planned(values: Floats, spending: str, shares: Sequence[float] = _SHARES) -> Floats:
     """Return the block of the look at which each study finds a difference; else infinity."""
     n_studies, n_blocks, n_lists = values.shape
-    looks = [max(2, round(share * n_blocks)) for share in shares]
+    looks = [*dict.fromkeys(max(2, round(share * n_blocks)) for share in shares)]
     limits = compute_limits(tuple(look / n_blocks for look in looks), SPENT * ALPHA, spending)
     stops = np.full(n_studies, np.inf)
     for look, limit in zip(looks, limits, strict=True):

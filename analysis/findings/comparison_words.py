@@ -1,4 +1,4 @@
-"""The table and the sentences of a study's comparisons, and how each measure is worded."""
+"""The sentences of a study's comparisons, and how each measure is worded."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,10 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.findings.design import CONDITION, VERSION
-from analysis.findings.finding import Context
 from analysis.statistics.resample import LEVEL
-from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.section import Section
 from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDifference, Slope
 from experiment.comparisons.planned import PlannedComparison
 from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
@@ -107,66 +104,6 @@ def words_of(measure: str) -> MeasureWords:
     return _WORDS[measure]
 
 
-def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
-    """Return the table of the primary or of the exploratory comparisons.
-
-    Args:
-        context: The study and the origin of the numbers.
-        rows: The comparisons of this role, from ``comparisons.answered``.
-        role: ``primary`` or ``exploratory``.
-    """
-    is_primary = role == "primary"
-    family = int(rows["n_in_family"].max())
-    corrected = "Intervals: 95%, of each comparison by itself; nothing is corrected."
-    if family > 1:
-        of = "the {} primary comparisons" if is_primary else "the {} models of one comparison"
-        corrected = (
-            f"Intervals and p are corrected for {of.format(family)} (Bonferroni): an interval "
-            "excludes 0 exactly when p is below .05."
-        )
-        corrected += "" if is_primary else " Other exploratory comparisons are not corrected."
-    scaled = rows.assign(
-        group=[f"{words_of(name).subject}, in {words_of(name).unit}" for name in rows["measure"]],
-        label=(
-            rows["name"]
-            + rows["judge"].where(rows["judge"] == "", ": " + rows["judge"])
-            + rows["is_planned"].map({True: "", False: " (not planned)"})
-        ),
-        **{
-            end: [
-                words_of(name).scale(value)
-                for name, value in zip(rows["measure"], rows[end], strict=True)
-            ]
-            for end in ("estimate", "low", "high")
-        },
-        unit=[words_of(name).unit for name in rows["measure"]],
-        p_shown=rows["p_corrected"],
-    )
-    return context.table(
-        NAME if is_primary else f"{NAME}_exploratory",
-        "Primary comparisons" if is_primary else "Exploratory comparisons",
-        _write_caption(rows),
-        scaled,
-        (
-            Column("label", "", "text"),
-            Column("estimate", "Difference", "estimate"),
-            Column("p_shown", "p", "p"),
-            Column("n_observations", "Answers", "count"),
-        ),
-        (corrected, "Variances are clustered by participant and by frame."),
-        Section.COMPARISONS,
-    )
-
-
-def _write_caption(rows: pd.DataFrame) -> str:
-    planned = rows[rows["is_planned"]]
-    if planned.empty:
-        return "Comparisons that the study did not plan."
-    if planned["is_declared"].all():
-        return "The study's questions, declared before the data."
-    return "The study declares no comparisons: these follow from its design."
-
-
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield a sentence for each primary comparison, in the order of the study."""
     rows = statistics.get(NAME)
@@ -175,10 +112,16 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
     primary = rows[rows["role"] == "primary"]
     for row in primary.to_dict("records"):
         yield _write_sentence(row)
+    is_derived = len(primary) > 0 and not primary["is_declared"].any()
+    if is_derived:
+        yield (
+            "The study declared no comparisons; "
+            f"{'this one follows' if len(primary) == 1 else 'these follow'} from its design."
+        )
     if (family := len(primary)) > 1:
         yield (
-            f"Intervals and p of these {family} primary comparisons are corrected for their "
-            "number (Bonferroni)."
+            f"Intervals and p of these {family} {'' if is_derived else 'primary '}comparisons are "
+            "corrected for their number (Bonferroni)."
         )
 
     for row in rows[~rows["is_planned"]].to_dict("records"):
@@ -221,8 +164,8 @@ def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     if not row["interaction"]:
         return f", {words.level(first)} against {words.level(second)}: "
     return (
-        f": {row['interaction'].format(words.amount(first), words.amount(second))}, a difference "
-        "of "
+        f": {row['interaction'].format(words.amount(first), words.amount(second))}, "
+        f"{'as a ratio of ratios ' if row['measure'] == 'log_rt' else 'a difference of '}"
     )
 
 
@@ -249,9 +192,11 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
         return f"{row['if_equivalent']} {margin}: {shares}, {within}."
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
+        is_larger = max(row["low"], -row["high"]) > row["smallest_effect"]
+        shown = "is shown" if is_larger else "remains open"
         return (
-            f"{statement}: {shares}, {numbers}; a difference smaller than {margin} would count as "
-            "equal."
+            f"{statement}: {shares}, {numbers}; that it is larger than {margin}, within "
+            f"which both would count as equal, {shown}."
         )
     return (
         f"{row['if_unclear']} remains open, and so does whether the difference is smaller than "
@@ -287,7 +232,7 @@ def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
 
     An interaction's words have a place for the difference at each side.
     """
-    words = {"if_equivalent": "", "interaction": "", "per": ""}
+    words = {"if_equivalent": "", "interaction": "", "per": "", "sides": ""}
     return words | _write_statements(comparison, judge)
 
 
@@ -318,7 +263,10 @@ def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, st
         first, second = _describe_sides(main)
         statement = f"{measured} {{}} for {first} than for {second}{condition}"
         unclear = f"whether {measured} differs between {first} and {second}{condition}"
-        return _write_both_directions(statement, words) | {"if_unclear": unclear}
+        return _write_both_directions(statement, words) | {
+            "if_unclear": unclear,
+            "sides": f"{main.words}{condition}",
+        }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
     first, second = _describe_sides(other_differences[-1])

@@ -14,7 +14,8 @@ from analysis.findings.compared_measures import (
     sum_regions,
 )
 from analysis.findings.compared_slopes import is_own_column, slope_estimator
-from analysis.findings.comparison_words import ALPHA, NAME, comparisons_table, statements
+from analysis.findings.comparison_table import comparisons_table
+from analysis.findings.comparison_words import ALPHA, NAME, statements
 from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models

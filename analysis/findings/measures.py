@@ -51,7 +51,7 @@ class Choices(Measure):
         "design",
         "Accuracy by the design's factors",
         "People's accuracy in each cell, with 95% intervals; lines join the levels of one factor. "
-        "Lines that are not parallel are an interaction.",
+        "Lines that are not parallel suggest an interaction.",
         "accuracy",
     )
 
@@ -123,7 +123,7 @@ class Ratings(Measure):
         "ratings",
         "Ratings by condition",
         "Mean rating in each condition, in scale points, with 95% intervals; lines join the levels "
-        "of one factor. Lines that are not parallel are an interaction.",
+        "of one factor. Lines that are not parallel suggest an interaction.",
         "mean rating",
     )
     _z_note = (
@@ -201,7 +201,7 @@ class YesNo(Measure):
         "yes_no_design",
         "Yes by condition",
         "Shares of yes in each condition, with 95% intervals; lines join the levels of one factor. "
-        "Lines that are not parallel are an interaction.",
+        "Lines that are not parallel suggest an interaction.",
         "share of yes",
     )
 

@@ -11,14 +11,13 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW
-from analysis.readers.mapping import TRUTH, Meaning, columns_for_role
+from analysis.readers.mapping import TRUE_WORDS, TRUTH, Meaning, columns_for_role
 from analysis.readers.plausibility import count_below_chance
 from analysis.readers.several_options import is_none
 from analysis.readers.single_answers import ANSWERS, VERSION
 from analysis.readers.texts import Options, comparable_text
 from experiment.records import Item
 
-_TRUE = frozenset({"true", "1", "yes", "1.0"})
 # Columns with such names say which choices were wrong.
 _OF_ERRORS = re.compile("incorrect|wrong|error", re.IGNORECASE)
 _MOSTLY, _SHOWN = 0.5, 3
@@ -149,7 +148,7 @@ def check_stated_accuracy(
         is_stated = np.isin(stated_correct, list(TRUTH))
         if not is_stated.any():
             continue
-        says_right = np.isin(stated_correct, list(_TRUE))[is_stated]
+        says_right = np.isin(stated_correct, list(TRUE_WORDS))[is_stated]
         was_right = chose_good.to_numpy(dtype=bool)[is_stated]
         counts_errors = not is_named and bool(_OF_ERRORS.search(column))
         differs = says_right != (was_right ^ counts_errors)
@@ -188,7 +187,7 @@ def _count_agreement(says_right: NDArray[np.bool_], was_right: NDArray[np.bool_]
 def _is_truth_column(cells: "pd.Series[str]") -> bool:
     """Return whether a column holds 0 and 1, or other words for wrong and right, and no others."""
     values = {value.lower() for value in cells.unique()} - {""}
-    return bool(values & _TRUE) and bool(values - _TRUE) and values <= TRUTH
+    return bool(values & TRUE_WORDS) and bool(values - TRUE_WORDS) and values <= TRUTH
 
 
 def _describes_design(
@@ -215,7 +214,7 @@ def _describes_design(
             if (by_group.size() > 1).any():
                 return True
             right = chose_good.to_numpy(dtype=float)[is_stated]
-            says_right = values.isin(_TRUE).to_numpy(dtype=float)
+            says_right = values.isin(TRUE_WORDS).to_numpy(dtype=float)
             if min(right.std(), says_right.std()) == 0:
                 return False
             association = np.corrcoef(says_right, right)[0, 1]

@@ -24,7 +24,7 @@ from analysis.readers.checks import (
 )
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.long_form import to_long
-from analysis.readers.mapping import Meaning, read_mapping, values_in_mapping
+from analysis.readers.mapping import Meaning, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
 from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
@@ -45,7 +45,6 @@ from experiment.studies.study import (
     Study,
 )
 
-_TRUE, _FALSE = {"true", "1", "yes", "1.0"}, {"false", "0", "no", "0.0"}
 _SHOWN, _AT_ONCE = 5, 500_000
 
 
@@ -311,15 +310,15 @@ def _derive_chose_good(
 
 
 def _parse_truth(values: "pd.Series[str]", path: Path) -> "pd.Series[bool]":
-    lower = values.astype(str).str.lower()
-    strange = sorted(set(lower.unique()) - _TRUE - _FALSE)
-    if strange:
+    parsed = parse_truth(values, str(values.name), path)
+    if n_empty := int(parsed.isna().sum()):
         raise AnalysisError(
-            f'"{strange[0]}" in the column "{values.name}" is neither true nor false',
+            f'the column "{values.name}" does not say right or wrong in {n_empty} row(s)',
             where=str(path),
             expected="true or false, 1 or 0, yes or no",
+            remedy=f'Leave such trials out with skip_blank = ["{values.name}"] in a mapping',
         )
-    return lower.isin(_TRUE)
+    return parsed.astype(bool)
 
 
 def _parse_kept(rows: pd.DataFrame, path: Path) -> "pd.Series[bool]":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -24,6 +24,7 @@ UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
 
 Rows = dict[str, str | list[str]]
+Settings = TypeVar("Settings", bound=BaseModel)
 
 
 class Meaning(BaseModel):
@@ -109,21 +110,72 @@ def read_mapping(path: Path | None) -> Meaning:
     Raises:
         AnalysisError: The file is missing, not TOML, or has an unknown key.
     """
+    return read_toml(path, Meaning, "the mapping", "docs/data_formats.md")
+
+
+def read_toml(
+    path: Path | None,
+    model: type[Settings],
+    name: str,
+    page: str,
+    check: Callable[[Settings], None] = lambda _: None,
+) -> Settings:
+    """Read a TOML file of settings; without a file, each has its default.
+
+    Args:
+        path: The file.
+        model: The settings.
+        name: What the file is, for messages.
+        page: The page that shows an example.
+        check: Raises a ValueError for wrong values.
+
+    Raises:
+        AnalysisError: The file is missing, not TOML, or has an unknown key or a wrong value.
+    """
     if path is None:
-        return Meaning()
+        return model()
     try:
-        return Meaning.model_validate(tomllib.loads(path.read_text("utf-8")))
+        settings = model.model_validate(tomllib.loads(path.read_text("utf-8")))
+        check(settings)
     except (OSError, ValueError, RecursionError, ValidationError) as error:
         reason = wrong_keys(error) if isinstance(error, ValidationError) else error
         raise AnalysisError(
-            f"the mapping cannot be read ({reason})",
+            f"{name} cannot be read ({reason})",
             where=str(path),
-            expected=f"TOML with the tables {', '.join(Meaning.model_fields)}",
-            remedy="docs/data_formats.md shows one",
+            expected=f"TOML with the tables {', '.join(model.model_fields)}",
+            remedy=f"{page} shows one",
         ) from error
+    return settings
 
 
-TRUTH = frozenset({"true", "false", "1", "0", "yes", "no", "1.0", "0.0"})
+# The words for right and wrong that other programs' files use.
+TRUE_WORDS = frozenset({"true", "1", "1.0", "yes", "t", "correct"})
+FALSE_WORDS = frozenset({"false", "0", "0.0", "no", "f", "incorrect"})
+TRUTH = TRUE_WORDS | FALSE_WORDS
+
+
+def parse_truth(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bool]":
+    """Return a column of words for right and wrong as true and false; empty cells are missing.
+
+    Args:
+        cells: The column.
+        name: Its name, for messages.
+        path: Its file, for messages.
+
+    Raises:
+        AnalysisError: A cell holds another word.
+    """
+    lower = cells.astype(str).str.strip().str.lower()
+    strange = sorted(set(lower.unique()) - TRUTH - {""})
+    if strange:
+        raise AnalysisError(
+            f'"{strange[0]}" in the column "{name}" is neither true nor false',
+            where=str(path),
+            expected="true or false, 1 or 0, yes or no",
+        )
+    return lower.isin(TRUE_WORDS).astype("boolean").mask(lower == "")
+
+
 _PREFIX = re.compile(r"^((player|Answer|Input|response)\.|Spreadsheet: )")
 _SHOWN = 5
 

@@ -120,7 +120,17 @@ def read_source(path: Path) -> Source:
             where=str(path),
             expected="at least one row below the names of the columns",
         )
-    return source
+    return replace(source, table=_strip_cells(source.table))
+
+
+def _strip_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without white space around its cells."""
+    stripped = {}
+    for column in table.columns:
+        distinct = table[column].dropna().unique()
+        if any(isinstance(value, str) and value != value.strip() for value in distinct):
+            stripped[column] = table[column].str.strip()
+    return table.assign(**stripped) if stripped else table
 
 
 def _stack_folder(folder: Path) -> Source:

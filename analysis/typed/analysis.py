@@ -142,7 +142,7 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
 _ASKED = AskedFor(
     shown="one text",
     task="typed an answer",
-    measured="cloze probabilities",
+    measured="shares of accepted answers",
     unit="frame",
     methods=(
         "A cloze probability is the share of the people who saw a text that gave the answer; who "

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
+from analysis.readers.mapping import FALSE_WORDS, TRUE_WORDS
 from analysis.readers.reading_times.table import (
     ImportedTimes,
     TimesFormat,
@@ -23,7 +24,7 @@ from analysis.readers.reading_times.table import (
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # The value for a word that was not seen.
 _UNSEEN = ("None", "NULL", "undefined", "")
-_TRUE = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_TRUE = dict.fromkeys(TRUE_WORDS, True) | dict.fromkeys(FALSE_WORDS, False)
 _WHOSE = re.compile(r"^\d+$")
 
 

@@ -74,6 +74,23 @@ def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Re
     assert implied.summary[0].startswith("structure: ")
 
 
+def test_the_table_says_what_is_subtracted_and_that_nothing_was_declared(
+    run: ExportedRun, implied: Report
+) -> None:
+    table = implied.tables[0]
+    assert (table.title, table.caption) == (
+        "Comparisons of the design",
+        "The study declared no comparisons; these follow from its design.",
+    )
+    assert list(table.frame["label"]) == [
+        "structure: nonisland minus island", "length: short minus long", "structure x length",
+    ]  # fmt: skip
+    assert "The study declared no comparisons; these follow from its design." in implied.summary
+    declared = _report(run, Comparison(name="Islands", compare="structure: island - nonisland"))
+    assert declared.tables[0].title == "Primary comparisons"
+    assert not any("declared no comparisons" in sentence for sentence in declared.summary)
+
+
 def test_estimates_are_differences_of_the_cells(run: ExportedRun, implied: Report) -> None:
     means, rows = _means(run), _rows(implied)
     short_minus_long = {
@@ -177,6 +194,11 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
     )
     [row] = report.statistics["comparisons"].to_dict("records")
     assert row["low"] < row["equivalence_low"] < row["equivalence_high"] < row["high"]
+    assert any(
+        note.startswith("structure: equivalent, because the interval of two one-sided tests, ")
+        and note.endswith("lies within \N{PLUS-MINUS SIGN}15.0 percentage points.")
+        for note in report.tables[0].notes
+    )
     assert (
         f"(90% interval {100 * row['equivalence_low']:+.1f} to ".replace("-", "\N{MINUS SIGN}")
         in report.summary[0]

@@ -206,6 +206,7 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
         ("item\ns-1\n", None, r"lacks the column\(s\) chosen"),
         ("item,chosen\ns-1,left\n", None, '"left" is not one of the options'),
         ("item,correct\ns-1,perhaps\n", None, '"perhaps" .* neither true nor false'),
+        ("item,correct\ns-1,T\ns-2,\n", None, '"correct" does not say right or wrong in 1 row'),
         ("item,correct\nz-1,1\n", None, "not among the items; the first: z-1"),
         ("item,chosen,correct\ns-1,good,0\n", None, "contradict each other"),
         ("item,correct,rt_ms\ns-1,1,fast\n", None, '"rt_ms" holds a value that is not a number'),
@@ -215,7 +216,7 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
             '[values.chosen]\nA = "good"\n',
             'value "C" of the .* Add it below .values.chosen. in the mapping file',
         ),
-        ("item,correct\ns-1,1\n", "colums = 1\n", "the mapping cannot be read"),
+        ("item,correct\ns-1,1\n", "colums = 1\n", "cannot be read .*TOML with the tables columns"),
     ],
 )
 def test_what_cannot_be_used_is_named(read, text, mapping, message):

@@ -165,3 +165,15 @@ def test_scores_of_a_pair_in_one_row_belong_to_the_texts_beside_them(case, named
 )
 def test_times_with_decimal_commas_are_read_and_thousands_left(written, read):
     assert read_decimal_commas(pd.Series(written)).to_list() == read
+
+
+@pytest.mark.parametrize("space", [" ", "\t", "\N{NO-BREAK SPACE}"])
+def test_white_space_around_cells_changes_nothing(case, space):
+    folder = case("import_eprime_one_column_twice")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    without = imported(folder, "without", "data.csv")
+    for column in table:
+        table[column] = [f"{space}{cell}" if n % 2 else f"{cell}{space}"
+                         for n, cell in enumerate(table[column])]  # fmt: skip
+    table.to_csv(folder / "data.csv", index=False)
+    assert imported(folder, "with", "data.csv") == without.replace("without", "with")

@@ -1,5 +1,6 @@
 """A participant's value by hand, and rules that a study does not allow."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -75,6 +76,33 @@ def test_alpha_is_divided_among_the_primary_comparisons(written):
     asked, *_ = _asked(written("latin_square", ANY))
     assert [each.name for each in asked] == ["subject", "attractor", "subject x attractor"]
     assert [each.question.alpha for each in asked] == pytest.approx([0.05 / 3] * 3)
+
+
+def test_a_value_of_reading_times_is_one_of_mean_logarithms_of_complete_trials(written):
+    rule = ANY.replace("16", "4") + "bounds = [-0.5, 0.5]"
+    [comparison], items, lists = _asked(written("self_paced", rule))
+    conditions = {item.item_id: item.condition for item in items}
+    first = [name for name in lists[0] if conditions[name] == "ambiguous"]
+    second = [name for name in lists[0] if conditions[name] == "comma"]
+    times = {
+        first[0]: (400, 500),
+        first[1]: (300, 20),
+        second[0]: (300, 500),
+        second[1]: (200, 200),
+    }
+    rows = [
+        {"item_id": name, "position": position, "step": step, "rt_ms": ms}
+        for position, (name, of_trial) in enumerate(times.items())
+        for step, ms in enumerate(of_trial)
+    ]
+    # The second trial has a time below 100 ms: it is left out as a whole.
+    by_hand = math.log(900) - (math.log(800) + math.log(400)) / 2
+    assert comparison.values.value_of(0, rows) == pytest.approx(by_hand)
+    assert comparison.question.bounds.limit(by_hand) == pytest.approx(by_hand)
+    # Of regions relative to the critical one, only the critical one counts.
+    regions = [row | {"relative_region": row["step"] - 1} for row in rows]
+    of_critical = math.log(500) - (math.log(500) + math.log(200)) / 2
+    assert comparison.values.value_of(0, regions) == pytest.approx(of_critical)
 
 
 def test_people_in_different_groups_are_compared_by_their_lists(written):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.readers.mapping import UNITS
+from analysis.readers.mapping import UNITS, parse_truth
 from analysis.readers.reading_times.mapped.mapping import (
     CRITICAL,
     NEEDED,
@@ -22,8 +22,6 @@ from analysis.readers.reading_times.mapped.regions import (
     refuse_uneven_ends,
 )
 
-_TRUTH = {"true": True, "1": True, "yes": True, "t": True, "correct": True,
-          "false": False, "0": False, "no": False, "f": False, "incorrect": False}  # fmt: skip
 _SHOWN = 3
 
 
@@ -68,7 +66,7 @@ def check_rows(
         notes.append(f"{n_none:,} times are empty or not positive, and left out.")
     for name in ("correct", "question_correct"):
         if name in rows:
-            rows = rows.assign(**{name: _to_truth_values(rows[name], name, path)})
+            rows = rows.assign(**{name: parse_truth(rows[name], name, path)})
     return rows.assign(rt_ms=rt_ms.where(is_time)), notes
 
 
@@ -176,18 +174,6 @@ def _to_numbers(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[fl
             expected="numbers, or nothing where none was measured",
         )
     return numbers
-
-
-def _to_truth_values(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bool]":
-    lower = cells.str.lower()
-    strange = sorted(set(lower) - {*_TRUTH, ""})
-    if strange:
-        raise AnalysisError(
-            f'"{strange[0]}" in the column of "{name}" is neither true nor false',
-            where=str(path),
-            expected="true or false, 1 or 0, yes or no",
-        )
-    return lower.map(_TRUTH).astype("boolean")
 
 
 def _refuse_several_times(rows: pd.DataFrame, path: Path) -> None:

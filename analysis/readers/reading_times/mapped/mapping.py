@@ -1,17 +1,15 @@
 """What the columns of a table of reading times mean, and its rows under our names."""
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from analysis.errors import AnalysisError
-from analysis.readers.mapping import NUMBER, Rows, numbers_in_all_patterns
+from analysis.readers.mapping import NUMBER, Rows, numbers_in_all_patterns, read_toml
 from analysis.readers.sources import Source, read_source
-from experiment.errors import wrong_keys
 from experiment.studies.analysis_plan import Analysis, Comparison
 
 NEEDED = ("participant", "item", "rt_ms")
@@ -65,23 +63,16 @@ def read_times_mapping(path: Path | None) -> TimesMapping:
     Raises:
         AnalysisError: The file is missing, not TOML, or has an unknown key.
     """
-    if path is None:
-        return TimesMapping()
-    try:
-        mapping = TimesMapping.model_validate(tomllib.loads(path.read_text("utf-8")))
-        if unknown := [name for name in mapping.columns if name not in ROLES]:
-            raise ValueError(
-                f"{unknown[0]} is no column of reading times; the columns are {', '.join(ROLES)}"
-            )
-    except (OSError, ValueError, RecursionError, ValidationError) as error:
-        reason = wrong_keys(error) if isinstance(error, ValidationError) else error
-        raise AnalysisError(
-            f"the mapping of reading times cannot be read ({reason})",
-            where=str(path),
-            expected=f"TOML with the tables {', '.join(TimesMapping.model_fields)}",
-            remedy="docs/reading.md shows one",
-        ) from error
-    return mapping
+    return read_toml(
+        path, TimesMapping, "the mapping of reading times", "docs/reading.md", _refuse_unknown
+    )
+
+
+def _refuse_unknown(mapping: TimesMapping) -> None:
+    if unknown := [name for name in mapping.columns if name not in ROLES]:
+        raise ValueError(
+            f"{unknown[0]} is no column of reading times; the columns are {', '.join(ROLES)}"
+        )
 
 
 def collect_named_values(meaning: TimesMapping) -> set[str]:

@@ -551,3 +551,17 @@ def test_a_mark_of_a_missing_value_is_no_question(tmp_path, mark):
     )
     first, second = read_materials(path, alone=True).items
     assert question_of(first) is None and question_of(second).text == "Does it?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("彼はボストンに来たとき本を読んだ,彼はボストンに来たとき本が読んだ\n彼女は昨日ここで本を買った,N/A\n",
+         'the bad text is "N/A"'),
+        ("It rains here,It rain here\nThe dog barks,-\n", 'the bad text is "-"'),
+    ],
+)  # fmt: skip
+def test_a_mark_of_a_missing_value_is_no_sentence_in_any_script(tmp_path, rows, message):
+    path = write(tmp_path / "t.csv", f"good,bad\n{rows}{rows.splitlines()[0]}a\n")
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(path)
