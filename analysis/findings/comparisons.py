@@ -283,7 +283,7 @@ def _weigh_sides(
             for name in weights
         }
     else:
-        means = answers[measure.value].astype(float).groupby(cell).mean()
+        means = answers[measure.value].astype(float).groupby(cell).mean().to_dict()
     shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
     return {
         "first": float(sum(share for name, share in shares.items() if name in of_first)),
