@@ -73,7 +73,7 @@ def option_findings(
     )
     errors = _make_error_table(rows, models, context)
     return Findings(
-        (table, *errors, *distances.tables), {"options": rows} | distances.statistics, left_out
+        (table, *errors, *distances.tables), {"options": rows, **distances.statistics}, left_out
     )
 
 

@@ -183,7 +183,7 @@ def find_place(text: str, n_options: int) -> int | None:
     """Return the place that a number, a letter or a word for a side names, from 0."""
     lower = comparable_text(text).strip("()[]")
     if lower in set(SIDES):
-        place = SIDES.index(lower)  # type: ignore[arg-type]
+        place = SIDES.index(lower)
     elif match := _NUMBER.fullmatch(lower):
         mark = match[1]
         place = int(mark) - 1 if mark.isdecimal() else _LETTERS.index(mark)

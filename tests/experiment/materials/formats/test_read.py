@@ -381,6 +381,12 @@ def test_a_column_called_prefix_stands_before_both_options(tmp_path):
     assert any("add --column context=lead" in note for note in other.notes)
 
 
+def test_two_good_sentences_of_one_item_are_no_pair(tmp_path):
+    rows = "item,sentence,acceptable\n1,A cat sleeps.,good\n1,A dog sleeps.,good\n"
+    with pytest.raises(MaterialsError, match=r"one good and one bad sentence for each.* Name the"):
+        read_materials(write(tmp_path / "items.csv", rows))
+
+
 def test_a_column_of_kinds_is_known_by_its_words_whatever_its_name(tmp_path):
     rows = "1,exp,The boy runs.\n2,exp,The girl sings.\n11,filler,Rain falls.\n"
     for name in ("label", "what", "experiment"):
