@@ -88,7 +88,7 @@ def share_probabilities(scores: Scores, options: Options) -> pd.DataFrame:
         Rows are items, columns are options; options without a score have none.
     """
     table = _tabulate_logprobs(scores, options)
-    weights = table.sub(table.max(axis=1), axis=0).map(np.exp)
+    weights = table.sub(table.max(axis=1), axis=0).apply(np.exp)
     return weights.div(weights.sum(axis=1), axis=0)
 
 

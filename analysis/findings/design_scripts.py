@@ -1,4 +1,4 @@
-"""Scripts for R that fit the mixed models of a report's designs: lme4, or ordinal for ratings."""
+"""Scripts for R that fit the mixed models of a report's designs: lme4, ordinal, or brms."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,13 +32,25 @@ class Fitted:
 
 _IN_R = """# The mixed model of {name} in the report: Rscript {name}.R
 # It has the random effects that the report's rule left, and gives the report's estimates.
+# As a Bayesian model, fitted with brms and its default priors: Rscript {name}.R brms
 {columns}
-library({library})
 answers <- read.csv("{name}.csv", colClasses = c({units}))
-model <- {call}
+if ("brms" %in% commandArgs(TRUE)) {{
+  library(brms)
+  model <- {brms}
+  coefficients <- fixef(model)
+}} else {{
+  library({library})
+  model <- {call}
+  coefficients <- coef(summary(model))
+}}
 print(summary(model))
-write.csv(coef(summary(model)), "{name}_coefficients.csv")
+write.csv(coefficients, "{name}_coefficients.csv")
 """
+_BRMS = """brm(
+  answer ~ {formula},
+  data = answers, family = {family}, seed = 1
+)"""
 _GLMER = """glmer(
   answer ~ {formula},
   data = answers, family = binomial,
@@ -66,14 +78,15 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
         # The third unit is a column of the researcher's, whose name R may not take.
         units = dict(zip(map(str, fit.units), ("participant", "frame", "repeated"), strict=False))
         columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
-        library, call = _name_fitting_library(fit.model)
-        random = _random_in_r(fit.model, columns, units)
+        library, call, family = _name_fitting_library(fit.model)
+        formula = " +\n    ".join([*columns.values(), *_random_in_r(fit.model, columns, units)])
         script = _IN_R.format(
             name=stem,
             columns="\n".join(f"# {column}: {term}" for term, column in columns.items()),
             library=library,
             units=", ".join(f'{unit} = "factor"' for unit in units.values()),
-            call=call.format(formula=" +\n    ".join([*columns.values(), *random])),
+            call=call.format(formula=formula),
+            brms=_BRMS.format(formula=formula, family=family),
         )
         table = fit.fixed.rename(columns=columns).assign(answer=fit.answers.to_numpy())
         script_paths = [folder / f"{stem}.csv", folder / f"{stem}.R"]
@@ -85,11 +98,13 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
     return paths
 
 
-def _name_fitting_library(model: CrossedModel | LinearMixedModel) -> tuple[str, str]:
-    """Return the library that fits such a model, and its call."""
+def _name_fitting_library(model: CrossedModel | LinearMixedModel) -> tuple[str, str, str]:
+    """Return the library that fits such a model, its call, and the family of brms."""
     if isinstance(model, LinearMixedModel):
-        return "lme4", _LMER
-    return ("ordinal", _CLMM) if len(model.thresholds) > 1 else ("lme4", _GLMER)
+        return "lme4", _LMER, "gaussian()"
+    if len(model.thresholds) > 1:
+        return "ordinal", _CLMM, "cumulative()"
+    return "lme4", _GLMER, "bernoulli()"
 
 
 def _random_in_r(

@@ -19,7 +19,7 @@ from analysis.readers.long_form import ROW
 from analysis.readers.mapping import Meaning, simplify_name
 from analysis.readers.texts import Options, comparable_text
 from experiment.materials.formats.options import find_further_options
-from experiment.records import SIDES, Item, Variant
+from experiment.records import SIDES, Item, Side, Variant
 from experiment.studies.study import Trials
 
 OPTIONS = "options"
@@ -183,7 +183,7 @@ def find_place(text: str, n_options: int) -> int | None:
     """Return the place that a number, a letter or a word for a side names, from 0."""
     lower = comparable_text(text).strip("()[]")
     if lower in set(SIDES):
-        place = SIDES.index(lower)
+        place = SIDES.index(Side(lower))
     elif match := _NUMBER.fullmatch(lower):
         mark = match[1]
         place = int(mark) - 1 if mark.isdecimal() else _LETTERS.index(mark)

@@ -183,8 +183,8 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 f"{', '.join(missing)}",
                 where=first.place,
                 expected=f"every item in each of: {', '.join(conditions)}",
-                remedy="Add the row, or remove the item; or name the column that divides the items "
-                "into designs with conditions of their own: --column construction=HEADER",
+                remedy="Add the row, or remove the item; or, for several designs with conditions "
+                "of their own, tell them apart: --column construction=HEADER",
             )
     return True
 

@@ -21,6 +21,7 @@ _FEWEST_SHIFTED = 4
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
 # Texts that say that a text is missing. "na" is a word of several languages.
+_LONGEST_WORD = 8
 _MISSING = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
 
 
@@ -225,9 +226,15 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
 
 def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
     """Refuse a mark of a missing value where the other texts are of several words."""
-    several = sum(" " in draft.good for draft in drafts)
-    for draft in drafts if several > len(drafts) / 2 else ():
-        for name in TEXTS:
+    # Texts of scripts without spaces are longer than a mark.
+    long_columns = [
+        name
+        for name in TEXTS
+        if 2 * sum(_is_longer_than_a_mark(str(getattr(draft, name))) for draft in drafts)
+        > len(drafts)
+    ]
+    for draft in drafts:
+        for name in long_columns:
             if (mark := str(getattr(draft, name)).strip()) in _MISSING:
                 raise MaterialsError(
                     f'the {name} text is "{mark}", which says that a value is missing',
@@ -235,6 +242,10 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
                     expected="a text, or an empty cell where there may be none",
                     remedy=f"Write the text, or leave the row out of {table.path.name}",
                 )
+
+
+def _is_longer_than_a_mark(text: str) -> bool:
+    return " " in text.strip() or len(text) > _LONGEST_WORD
 
 
 def _refuse_identical(drafts: list[Draft]) -> None:

@@ -229,6 +229,9 @@ def test_a_scale_of_three_points_and_more_is_fitted_as_ordinal_in_r(tmp_path, n_
     assert (call in script.read_text("utf-8")) and (
         ("library(ordinal)" in script.read_text("utf-8")) == (call == "clmm(")
     )
+    family = "bernoulli()" if n_thresholds == 1 else "cumulative()"
+    bayesian = "brm(\n  answer ~ effect_1 +\n    (1 | participant),\n  data = answers, family = "
+    assert f"{bayesian}{family}, seed = 1" in script.read_text("utf-8")
 
 
 def test_a_script_in_r_has_the_levels_of_every_factor_in_their_order():

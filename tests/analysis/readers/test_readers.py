@@ -216,11 +216,7 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
             '[values.chosen]\nA = "good"\n',
             'value "C" of the .* Add it below .values.chosen. in the mapping file',
         ),
-        (
-            "item,correct\ns-1,1\n",
-            "colums = 1\n",
-            "the mapping cannot be read .*TOML with the tables",
-        ),
+        ("item,correct\ns-1,1\n", "colums = 1\n", "cannot be read .*TOML with the tables columns"),
     ],
 )
 def test_what_cannot_be_used_is_named(read, text, mapping, message):

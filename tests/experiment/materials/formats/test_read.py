@@ -381,12 +381,6 @@ def test_a_column_called_prefix_stands_before_both_options(tmp_path):
     assert any("add --column context=lead" in note for note in other.notes)
 
 
-def test_two_good_sentences_of_one_item_are_no_pair(tmp_path):
-    rows = "item,sentence,acceptable\n1,A cat sleeps.,good\n1,A dog sleeps.,good\n"
-    with pytest.raises(MaterialsError, match=r"one good and one bad sentence for each.* Name the"):
-        read_materials(write(tmp_path / "items.csv", rows))
-
-
 def test_a_column_of_kinds_is_known_by_its_words_whatever_its_name(tmp_path):
     rows = "1,exp,The boy runs.\n2,exp,The girl sings.\n11,filler,Rain falls.\n"
     for name in ("label", "what", "experiment"):
@@ -557,3 +551,17 @@ def test_a_mark_of_a_missing_value_is_no_question(tmp_path, mark):
     )
     first, second = read_materials(path, alone=True).items
     assert question_of(first) is None and question_of(second).text == "Does it?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("彼はボストンに来たとき本を読んだ,彼はボストンに来たとき本が読んだ\n彼女は昨日ここで本を買った,N/A\n",
+         'the bad text is "N/A"'),
+        ("It rains here,It rain here\nThe dog barks,-\n", 'the bad text is "-"'),
+    ],
+)  # fmt: skip
+def test_a_mark_of_a_missing_value_is_no_sentence_in_any_script(tmp_path, rows, message):
+    path = write(tmp_path / "t.csv", f"good,bad\n{rows}{rows.splitlines()[0]}a\n")
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(path)
