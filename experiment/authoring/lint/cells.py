@@ -311,6 +311,8 @@ def _find_similar_names(
     for name, number in common.items():
         for other, others in common.items():
             if number <= _RARE * others and name != other and _is_slip(name, other):
+                if attribute not in ("construction", "condition") and _are_inflected(name, other):
+                    continue
                 items = tuple(
                     item for item in materials.items if _get_value(item, attribute) == name
                 )
@@ -338,6 +340,12 @@ def _is_slip(name: str, other: str) -> bool:
     if min(len(name), len(other)) < _FEWEST_LETTERS or name.isdigit() or other.isdigit():
         return False
     return _differ_by_one_letter(name.lower(), other.lower())
+
+
+def _are_inflected(name: str, other: str) -> bool:
+    """Return whether two words differ in their last letter, as sing and sings do."""
+    short, long = sorted((name.lower(), other.lower()), key=len)
+    return short != long and long[:-1] in (short, short[:-1])
 
 
 def _differ_by_one_letter(one: str, other: str) -> bool:
