@@ -283,7 +283,8 @@ def _weigh_sides(
             for name in weights
         }
     else:
-        means = answers[measure.value].astype(float).groupby(cell).mean().to_dict()
+        by_cell = answers[measure.value].astype(float).groupby(cell).mean()
+        means = {str(name): float(mean) for name, mean in by_cell.items()}
     shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
     return {
         "first": float(sum(share for name, share in shares.items() if name in of_first)),

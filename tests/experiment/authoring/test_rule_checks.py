@@ -122,6 +122,11 @@ OF_TYPES = {
     "a score of some readers": (
         "mixed", 'rule = "agent_likelihood"\nautomatic = true', "for the type of response ",
     ),
+    "a bonus for right ratings": (
+        "scales",
+        'rule = "incomplete"\n[payment]\nbonus = "per_correct_catch_trial"\nbonus_amount = "0.02"',
+        "is for correct catch trials, but no answer of the type",
+    ),
     "a run in the Maze": ("maze", f"{_RUN} 10", "can never exclude anyone"),
 }  # fmt: skip
 SOUND_OF_TYPES = [

@@ -62,3 +62,15 @@ def test_a_server_that_refuses_a_call_has_a_lower_tier_and_one_that_stays_down_i
     assert (tier, why) == (Tier.SAMPLES, "status 503: starting; status 503: starting")
     with pytest.raises(NoReplyError):
         find_tier(failing(9, is_refusal=False))
+
+
+def test_a_server_that_names_one_alternative_gives_no_probabilities_of_the_next_token():
+    def post(path: str, prompt: str = "", **_: object) -> ServerReply:
+        if path != "completions":
+            return parse_reply({"choices": [{"message": {"content": "1"}}]})
+        logprobs = {"tokens": [" 5"], "token_logprobs": [-0.1], "top_logprobs": [{" 5": -0.1}]}
+        return parse_reply({"choices": [{"text": " 5", "logprobs": logprobs}]})
+
+    tier, why = find_tier(post)
+    assert tier is Tier.SAMPLES
+    assert "it names a single alternative for the next token" in why

@@ -135,6 +135,12 @@ def test_weights_are_found_where_training_scripts_keep_them(tmp_path, wrap):
     assert_same_probabilities(converted(tmp_path, tmp_path / "model.pt", WORDS), model)
 
 
+def test_weights_of_another_network_are_refused(tmp_path):
+    torch.save({"encoder.weight": torch.zeros(5, 3)}, tmp_path / "model.pt")
+    with pytest.raises(LmError, match="Expected an encoder, a decoder and an rnn, of one of the"):
+        converted(tmp_path, tmp_path / "model.pt", WORDS)
+
+
 def test_tied_weights_stay_tied(tmp_path, monkeypatch):
     torch.manual_seed(3)
     model = RNNModel().eval()

@@ -112,10 +112,13 @@ def test_a_report_is_gone_once_somebody_changes_what_it_stands_on(
     services = app.extensions["parallax"]
     start(run)  # who came later does not hide it
     page, stranger = here.post(f"/runs/{run.ref}/reports/share", report=report).text, browser()
-    assert stranger.get(link := link_in(page)).status_code == 200
+    link = link_in(page)
+    assert stranger.get(link).status_code == 200
     with services.sessions.begin() as session:
         wish(session, one_of(session), services.now(), services.record)
-    assert stranger.get(link).status_code == 410
+    gone = stranger.get(link)
+    assert gone.status_code == 410
+    assert "corrected their data since this report was made, so it was deleted. Make" in gone.text
     assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 404
     assert not Jobs(instance).folder(report).exists()
 

@@ -160,7 +160,12 @@ def files(folder: Path, gold: str, text: str, target: str) -> Path:
 @pytest.mark.parametrize(
     ("gold", "text", "target", "problem"),
     [
-        ("1\tis\tare\t0\n", "it is . <eos>\n", "1\n1\n", "2 in .eval"),
+        (
+            "1\tis\tare\t0\n",
+            "it is . <eos>\n",
+            "1\n1\n",
+            "1 in .text, 2 in .eval. Expected one line for each sentence in each of the three",
+        ),
         (
             "1\tis\tare\n",
             "it is . <eos>\n",
