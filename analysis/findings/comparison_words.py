@@ -308,7 +308,8 @@ def _format_estimate(
     low, high = (words.amount(row[name]) for name in names)
     interval = f"95% interval {low} to {high}"
     if is_equivalence:
-        interval = f"90% interval {low} to {high}, as two one-sided tests at 5% require"
+        kind = "90%" if row["n_in_family"] == 1 else "simultaneous 90%"
+        interval = f"{kind} interval {low} to {high}, as two one-sided tests at 5% require"
     elif np.isinf(row["low"]):
         interval = f"95% interval up to {high}, one-sided"
     elif np.isinf(row["high"]):

@@ -71,10 +71,17 @@ def comparisons(examined: Examined) -> Iterator[ParallaxError]:
 
 def stopping(examined: Examined) -> Iterator[ParallaxError]:
     """Report a stopping rule that the comparisons, the lists or the places do not allow."""
-    # Imported when needed: without the wing of stopping, only studies with a rule are refused.
     if examined.study.stopping is None or examined.built is None:
         return
-    from experiment.stopping.questions import stopping_mistakes
+    try:
+        from experiment.stopping.questions import stopping_mistakes
+    except ModuleNotFoundError:
+        yield StudyError(
+            "the study has a stopping rule, and the package experiment.stopping is not installed",
+            where=examined.at("stopping"),
+            expected="an installation that has it, or a study without [stopping]",
+        )
+        return
 
     lists = {
         number: [entry.item.item_id for entry in entries]

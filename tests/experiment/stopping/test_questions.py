@@ -2,6 +2,7 @@
 
 import math
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,9 @@ def test_the_rule_is_part_of_the_plan_and_only_where_there_is_one(written):
     with_rule = plan(load_study(str(written("latin_square", ANY))))
     assert with_rule["stopping"]["maximum"] == 16
     assert "stopping" not in plan(load_study(str(EXAMPLES / "latin_square")))
+
+
+def test_without_the_package_a_study_with_a_rule_is_refused(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "experiment.stopping.questions", None)
+    [error] = check_folder(str(written("latin_square", ANY)), 1).errors
+    assert "has a stopping rule, and the package experiment.stopping is not" in str(error)
