@@ -195,7 +195,8 @@ def _number_pieces(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | 
         tokens = [token.id for token in model.tokenize(piece)] if piece else []
         cut += tokens
         numbers += [number] * len(tokens)
-    if cut == list(ids):
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    if cut == list(ids) and not special & set(ids):
         return numbers
     # Special tokens written in the text split it before any other rule applies.
     return list(tokenizer(text, add_special_tokens=False).word_ids())

@@ -46,7 +46,8 @@ def saved(request, tmp_path_factory) -> Path:
 def test_masked_scores_are_those_of_the_second_implementation(saved: Path, pll: str):
     scorer = load_hf(str(saved))
     scorer.encoder.pll = pll
-    texts = [*itertools.chain(*TEXTS.values()), " A text after a space", "One of [MASK] written"]
+    texts = [*itertools.chain(*TEXTS.values()), " A text after a space", "One of [MASK] written",
+             "not a [SEP] dog"]  # fmt: skip
     scores = scorer.score([("", text) for text in texts])
     again = logprobs_again(str(saved), texts, pll=pll, device="cpu")
     for text, one, other in zip(texts, scores, again, strict=True):
