@@ -34,6 +34,8 @@ _LEFT_OVER = re.compile(
     re.IGNORECASE,
 )
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("\u201c", "\u201d"), ("\u00ab", "\u00bb"))
+# The largest share of a construction's items that are too few to lack a context on purpose.
+_FEW = 0.1
 # Words that a sentence may repeat.
 _REPEATED = {"that", "had", "is", "her", "very", "so", "no", "do", "ha", "bye", "die", "der",
              "das", "che", "nous", "vous", "in"}  # fmt: skip
@@ -64,6 +66,7 @@ def cells(materials: Materials) -> Iterator[Fault]:
         "is a cell of a spreadsheet and no text",
         "Write the text; in a spreadsheet, format the column as text first",
     )
+    yield from _find_missing_contexts(materials)
     dated = [item for item in materials.items if _DATE.fullmatch(item.condition.strip())]
     if dated:
         yield Fault(
@@ -72,6 +75,22 @@ def cells(materials: Materials) -> Iterator[Fault]:
             f'has the condition "{dated[0].condition}", a date that a spreadsheet made',
             "Write the condition's name; in a spreadsheet, format the column as text first",
         )
+
+
+def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
+    """Report the few items of a construction that lack the context which the others have."""
+    by_construction: dict[str, list[Item]] = {}
+    for item in materials.items:
+        by_construction.setdefault(item.construction, []).append(item)
+    for items in by_construction.values():
+        without = [item for item in items if not item.context]
+        if 0 < len(without) <= len(items) * _FEW:
+            yield Fault(
+                "an empty cell",
+                tuple(without),
+                f"has no context, and {len(items) - len(without)} items of its construction have",
+                "Write the context; if the column was shifted, move it back",
+            )
 
 
 def markup(materials: Materials) -> Iterator[Fault]:

@@ -140,3 +140,30 @@ def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad, written):
     new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", named={})
     notes = [str(note) for note in new.odd]
     assert any(f'its good version is labelled "{good}"' in note for note in notes)
+
+
+@pytest.mark.parametrize(("n_without", "is_said"), [(1, True), (0, False), (6, False)])
+def test_few_items_without_a_context_among_many_with_one_are_said(tmp_path, n_without, is_said):
+    verbs = [
+        "sing",
+        "swim",
+        "read",
+        "cook",
+        "walk",
+        "sleep",
+        "write",
+        "drive",
+        "dance",
+        "paint",
+        "listen",
+        "travel",
+    ]
+    rows = "".join(
+        f"{n},{'' if n < n_without else f'The cooks near the {verb}er'},{verb},{verb}s\n"
+        for n, verb in enumerate(verbs)
+    )
+    path = tmp_path / "items.csv"
+    path.write_text(f"item,context,good,bad\n{rows}", "utf-8")
+    said = [each for each in of_file(path, tmp_path / "made") if "has no context, and" in each]
+    assert bool(said) == is_said
+    assert all("11 items of its construction have" in each for each in said)
