@@ -1,5 +1,6 @@
 """Pairs from any table: two sentences per row, or two rows with one sentence each."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,8 @@ _SHOWN = 5
 _TASK = "task"
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
+# With so many words, what stands as a header is a sentence.
+_SENTENCE_WORDS = 4
 # The fields of a draft that are shown and scored.
 TEXTS = ("context", "good", "bad", "distractor")
 # Texts that say that a text is missing. "na" is a word of several languages.
@@ -305,6 +308,15 @@ def _count_differing(first: Counter[str], second: Counter[str]) -> int:
 
 def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
     missing = [name for name in ("good", "bad") if name not in headers]
+    # A header is a name: not a number, and not a sentence.
+    sentence = next((name for name in table.columns if len(name.split()) >= _SENTENCE_WORDS), "")
+    if sentence and any(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in table.columns):
+        return MaterialsError(
+            f'the first line was read as headers, but it looks like a row: "{sentence}"',
+            where=str(table.path),
+            expected="a first line with the names of the columns",
+            remedy="Write a line of headers above it, such as sentence, acceptable",
+        )
     return MaterialsError(
         f"no column holds the {' or the '.join(missing)} sentence; "
         f"the columns are {', '.join(table.columns)}",

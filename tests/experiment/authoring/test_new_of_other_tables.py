@@ -170,6 +170,11 @@ def test_factors_can_be_named(new):
             'line 2: the answer "3" is not one of the options',
         ),
         (["sentence", "One."], ("--response", "sentence_pair"), "no column holds the good"),
+        (
+            ["gj04,1,The sailors rode the breeze.", "gj04,0,The sailors rode breeze the."],
+            ("--response", "yes_no"),
+            'it looks like a row: "The sailors rode the breeze."',
+        ),
         (["sentence,x", "One.,1", ",2"], (), "the good sentence is empty in line 3"),
         (
             ["good,bad,item,condition", "a,b,1,x", "c,d,1,y"],
