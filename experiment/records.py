@@ -103,8 +103,9 @@ class Item:
         Args:
             further: The researcher's own columns that hold further options.
         """
-        names = (*map(str, Variant), *further)
-        return {name: text for name in names if (text := self.version(name))}
+        texts = {"good": self.good, "bad": self.bad, "distractor": self.distractor}
+        texts |= {name: self.version(name) for name in further}
+        return {name: text for name, text in texts.items() if text}
 
 
 def join_context(context: str, text: str) -> str:
