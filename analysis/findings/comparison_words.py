@@ -149,8 +149,9 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
         return f"{row['name']}: {statement}{sides}{numbers}."
     if row["is_equivalent"]:
         smallest = words.amount(row["smallest_effect"], signed=False)
+        difference = f"the difference {row['sides']}".rstrip()
         return (
-            f"{row['name']}: the difference is smaller than {smallest} {words.unit}, the smallest "
+            f"{row['name']}: {difference} is smaller than {smallest} {words.unit}, the smallest "
             f"effect of interest{sides}{_format_estimate(row, words, is_equivalence=True)}."
         )
     return f"{row['name']}: {row['if_unclear']} remains open{sides}{numbers}."
