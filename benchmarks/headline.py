@@ -19,7 +19,7 @@ from scipy.special import expit
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.load import PEOPLE
-from analysis.report.summary import BESIDES, Errors, Verdict, errors, judge_difference
+from analysis.report.summary import EXPLORATORY_ALPHA, Errors, Verdict, errors, judge_difference
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
 from benchmarks.situations import POINTS, SITUATIONS, WEIGHTS, Situation, centre, draw
@@ -79,7 +79,7 @@ def wrong_claims(situation: Situation, rng: np.random.Generator) -> Wrong:
         or (told is Verdict.BETTER and truth >= 0)
         or (told is Verdict.SAME and abs(truth) >= MARGIN - 1e-9)
     )
-    named = rows[(rows.index != "") & (rows["p_holm"] < BESIDES)]
+    named = rows[(rows.index != "") & (rows["p_holm"] < EXPLORATORY_ALPHA)]
     apart = dict(zip("abcdef", np.subtract(situation.people, situation.model), strict=False))
     construction = any(apart[str(name)] * row["difference"] <= 0 for name, row in named.iterrows())
     kappas = error_consistency(judgments, judged, rng)

@@ -17,7 +17,7 @@ _LEVEL = 0.05
 # Statements besides the main result (same errors, differing constructions) use
 # stricter levels, so that at most about 5 % of studies make any wrong statement about a model
 # (benchmarks/headline.py: 1.1 % over all situations, 5.5 % in one of thirty).
-BESIDES = 0.005
+EXPLORATORY_ALPHA = 0.005
 
 
 class Verdict(StrEnum):
@@ -68,7 +68,7 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
     """
     if kappa is None or pd.isna(kappa["p"]):
         return Errors.UNKNOWN
-    if kappa["p"] >= BESIDES:
+    if kappa["p"] >= EXPLORATORY_ALPHA:
         return Errors.UNDECIDED
     return Errors.SAME if kappa["kappa"] > 0 else Errors.OTHER
 
@@ -196,13 +196,13 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
         yield (
             f"{agreement.value}: the 95% interval of kappa ({_format_signed(row['kappa'])}; "
             f"{ends}) leaves out "
-            f"0, but p is {row['p']:.3f}, and this is said at p < {BESIDES:g}."
+            f"0, but p is {row['p']:.3f}; statements other than the primary comparisons need "
+            f"p < {EXPLORATORY_ALPHA:g}."
         )
         return
     yield (
-        f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; said at "
-        "p < "
-        f"{BESIDES:g})."
+        f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; "
+        f"p < {EXPLORATORY_ALPHA:g})."
     )
 
 
@@ -217,9 +217,9 @@ def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator
     if model_rows["p_holm"].isna().all():
         yield "No construction has an interval: each has too few judgments, participants or frames."
         return
-    differing = model_rows[model_rows["p_holm"] < BESIDES]
+    differing = model_rows[model_rows["p_holm"] < EXPLORATORY_ALPHA]
     n = int(model_rows["p_holm"].notna().sum())
-    correction = f"corrected for the {n} constructions looked at (Holm, p < {BESIDES:g})"
+    correction = f"corrected for the {n} constructions looked at (Holm, p < {EXPLORATORY_ALPHA:g})"
     if differing.empty:
         yield f"No single construction is shown to differ, {correction}."
         return

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from analysis.report.summary import BESIDES, Verdict, judge_difference, summarise_models
+from analysis.report.summary import EXPLORATORY_ALPHA, Verdict, judge_difference, summarise_models
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
@@ -81,7 +81,7 @@ def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, s
 
 def _named_constructions_are_the_tables(first, rows):
     own = rows[rows["construction"] != ""].set_index("construction")
-    apart = own[own["p_holm"] < BESIDES]
+    apart = own[own["p_holm"] < EXPLORATORY_ALPHA]
     if len(own) < 2:
         assert "Holm" not in first
         return
@@ -105,7 +105,7 @@ def _errors_are_the_tables(first, found):
     if pd.isna(own["low"]):
         assert "same items" not in first
         return
-    said = own["p"] < BESIDES
+    said = own["p"] < EXPLORATORY_ALPHA
     assert ("It errs on the same items as people more often" in first) == (said and own["low"] > 0)
     assert ("on other items than people more often" in first) == (said and own["high"] < 0)
     # The interval and the p that decides never contradict each other.
@@ -120,7 +120,8 @@ def test_undecided_errors_beside_an_interval_without_zero_say_why(study):
     first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert (
         "Whether it errs on the same items as people is undecided: the 95% interval of kappa "
-        "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006, and this is said at p < 0.005."
+        "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006; statements other than the "
+        "primary comparisons need p < 0.005."
     ) in first
     found.loc[own, ["low", "p"]] = (-0.01, 0.06)
     assert "leaves out" not in summarise_models(accuracy, study, statistics, MARGIN)[0]
