@@ -92,6 +92,7 @@ def _make_comparison(
             *inputs.context.origin.peeked,
             *comparison_sentences(statistics),
             *response.summary(inputs, statistics),
+            *(sentence for part in findings for sentence in part.summary),
             *missing_judgments(inputs),
         ),
     )

@@ -38,6 +38,7 @@ class Findings:
         left_out: Expected results that are missing, with the reason, in sentences.
         folders: Further folders of the report, each name with a function that writes its files.
         drawings: The figures to draw.
+        summary: Sentences for the report's first section, after those on the comparisons.
     """
 
     tables: tuple[Table, ...] = ()
@@ -45,6 +46,7 @@ class Findings:
     left_out: tuple[str, ...] = ()
     folders: Mapping[str, Callable[[Path], list[Path]]] = field(default_factory=dict)
     drawings: tuple[Drawing, ...] = ()
+    summary: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 Options and columns call an elicitation, the way of asking a model, a reading (docs/takers.md).
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import combinations
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.statistics.resample import Floats, codes, wilson_interval
 from experiment.records import PAIR, Side
 
-LEVEL = 0.05
 _WHO = ["model", "reading"]
 
 
@@ -78,90 +76,6 @@ def _model_intervals(read: pd.DataFrame) -> pd.DataFrame:
     intervals = pd.concat([overall, parts], ignore_index=True)
     names = {"low": "model_low", "high": "model_high"}
     return intervals.rename(columns=names)[["construction", *names.values()]]
-
-
-def count_supporting_readings(
-    differences: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
-) -> pd.DataFrame:
-    """Return the number of readings that support each conclusion.
-
-    Args:
-        differences: The result of ``compare_by_elicitation``.
-        chance: The accuracy of guessing.
-        attraction: The result of ``attraction_by_elicitation``, if items can show attraction.
-
-    Returns:
-        model, construction, conclusion, holds and opposite (numbers of readings with an interval
-        on that side, or on the other), n_readings, readings (those where it holds).
-    """
-    rows = []
-    for (model, construction), cells in differences.groupby(["model", "construction"], sort=False):
-        better = cells["model_low"] > chance, cells["model_high"] < chance
-        people = cells["low"] > 0, cells["high"] < 0
-        adjusted_people = (
-            people[0] & (cells["p_holm"] < LEVEL),
-            people[1] & (cells["p_holm"] < LEVEL),
-        )
-        for name, (holds, opposite) in {
-            "better than chance": better,
-            "people better": people,
-            "people better, Holm": adjusted_people,
-        }.items():
-            rows.append(
-                _conclusion_row(
-                    str(model), str(construction), name, cells["reading"], holds, opposite
-                )
-            )
-    return pd.DataFrame(
-        [*rows, *_attraction_conclusions(attraction), *_rank_conclusions(differences)]
-    )
-
-
-def _attraction_conclusions(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
-    if attraction is None or attraction.empty:
-        return
-    for (model, construction), effects in attraction.groupby(["model", "construction"], sort=False):
-        sides = effects["low"] > 0, effects["high"] < 0
-        name = "attraction: fewer right where features differ"
-        yield _conclusion_row(str(model), str(construction), name, effects["reading"], *sides)
-
-
-def _rank_conclusions(differences: pd.DataFrame) -> list[dict[str, object]]:
-    """Return for each two models the number of readings in which one is more accurate."""
-    wide = differences.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
-    rows = []
-    for first_model, second_model in combinations(wide.columns, 2):
-        for construction, accuracies in wide.groupby(level=0, sort=False):
-            shared = accuracies[[first_model, second_model]].dropna()
-            holds, opposite = (
-                shared[first_model] > shared[second_model],
-                shared[first_model] < shared[second_model],
-            )
-            names = pd.Series(shared.index.get_level_values(1), index=shared.index)
-            label = f"more accurate than {second_model}"
-            rows.append(
-                _conclusion_row(str(first_model), str(construction), label, names, holds, opposite)
-            )
-    return rows
-
-
-def _conclusion_row(
-    model: str,
-    construction: str,
-    name: str,
-    readings: "pd.Series[str]",
-    holds: "pd.Series[bool]",
-    opposite: "pd.Series[bool]",
-) -> dict[str, object]:
-    return {
-        "model": model,
-        "construction": construction,
-        "conclusion": name,
-        "holds": int(holds.sum()),
-        "opposite": int(opposite.sum()),
-        "n_readings": len(readings),
-        "readings": ", ".join(readings[holds]),
-    }
 
 
 def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:

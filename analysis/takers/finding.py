@@ -39,11 +39,11 @@ from analysis.tables.section import Section
 from analysis.takers.answers import share_of_rules, warn_of_one_label
 from analysis.takers.by_reading import (
     compare_by_elicitation,
-    count_supporting_readings,
     estimate_history_effects,
     measure_consistency,
     measure_first_place_bias,
 )
+from analysis.takers.conclusions import count_supporting_readings, describe_conclusions
 from analysis.takers.log_odds_bias import measure_bias_in_log_odds
 from lm.answering.answerer import Tier
 from lm.answering.labels import RULES
@@ -99,7 +99,10 @@ def analyse_model_participants(inputs: FindingInputs) -> Findings:
         statistics["taker_history"] = history
         tables.append(_history_table(history, context))
     return Findings(
-        tuple(tables), statistics, drawings=(_make_readings_drawing(differences, inputs),)
+        tuple(tables),
+        statistics,
+        drawings=(_make_readings_drawing(differences, inputs),),
+        summary=tuple(describe_conclusions(supported)),
     )
 
 

@@ -9,7 +9,8 @@ from analysis.statistics.attraction import (
     configurations,
     feature_columns,
 )
-from analysis.takers.by_reading import compare_by_elicitation, count_supporting_readings
+from analysis.takers.by_reading import compare_by_elicitation
+from analysis.takers.conclusions import count_supporting_readings
 
 ITEMS = pd.DataFrame(
     {

@@ -14,6 +14,7 @@ from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.takers.answers import load_model_participant, load_model_participants
+from analysis.takers.conclusions import describe_conclusions
 from analysis.takers.export import Taker, write_sessions
 from analysis.takers.finding import draw_readings
 from analysis.takers.taking import take_sessions
@@ -243,3 +244,22 @@ def test_samples_are_reported_by_what_read_them_and_one_label_for_all_is_warned_
 
 def test_takes_without_samples_have_no_table_of_samples(found):
     assert "taker_samples" not in found.statistics
+
+
+def test_the_first_screen_says_whether_conclusions_depend_on_how_a_model_was_asked():
+    rows = [
+        ("m", "", "better than chance", 2, 0, 2, "sentence, forced_choice"),
+        ("m", "", "people better, Holm", 1, 1, 3, "rating"),
+        ("m", "agreement", "better than chance", 0, 2, 2, ""),
+        ("n", "", "better than chance", 0, 2, 2, ""),
+        ("n", "", "people better, Holm", 0, 0, 2, ""),
+        ("o", "", "better than chance", 1, 0, 1, "sentence"),
+    ]
+    names = ["model", "construction", "conclusion", "holds", "opposite", "n_readings", "readings"]
+    assert list(describe_conclusions(pd.DataFrame(rows, columns=names))) == [
+        "However the model was asked: that m is better than chance holds in all 2 readings.",
+        "Whether people are better than m depends on how the model was asked: it holds in 1 of 3 "
+        "readings (rating), and the opposite in 1.",
+        "However the model was asked: that n is better than chance is reversed in all 2 readings.",
+        "Whether people are better than n is open in all 2 readings.",
+    ]

@@ -10,12 +10,12 @@ from scipy.stats import t as student
 from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.takers.by_reading import (
     compare_by_elicitation,
-    count_supporting_readings,
     estimate_first_place_shares,
     estimate_history_effects,
     measure_consistency,
     measure_first_place_bias,
 )
+from analysis.takers.conclusions import count_supporting_readings
 
 KEYS = {"model": "m", "reading": "choice", "context": "zero_shot", "labels": "letters"}
 
