@@ -194,9 +194,9 @@ def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: s
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
         is_larger = max(row["low"], -row["high"]) > row["smallest_effect"]
-        shown = "is shown" if is_larger else "remains open"
+        conjunction, shown = ("that", "is shown") if is_larger else ("whether", "remains open")
         return (
-            f"{statement}: {shares}, {numbers}; that it is larger than {margin}, within "
+            f"{statement}: {shares}, {numbers}; {conjunction} it is larger than {margin}, within "
             f"which both would count as equal, {shown}."
         )
     return (
