@@ -70,8 +70,8 @@ def describe_conclusions(supported: pd.DataFrame) -> Iterator[str]:
         which = f" ({row['readings']})" if holds else ""
         other = f", and the opposite in {opposite}" if opposite else ""
         yield (
-            f"Whether {statement} depends on how the model was asked: it holds in {holds or 'none'} of {n} "
-            f"readings{which}{other}."
+            f"Whether {statement} depends on how the model was asked: it holds in "
+            f"{holds or 'none'} of {n} readings{which}{other}."
         )
 
 
