@@ -1,7 +1,6 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from analysis.findings.compared_measures import (
     measure_of,
     sum_regions,
 )
-from analysis.findings.compared_slopes import is_own_column, slope_estimator
+from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
 from analysis.findings.comparison_table import comparisons_table
 from analysis.findings.comparison_words import ALPHA, NAME, statements
 from analysis.findings.contrasts import planned_contrasts
@@ -43,8 +42,6 @@ from experiment.comparisons.planned import (
 )
 from experiment.errors import ParallaxError
 from experiment.studies.analysis_plan import Comparison
-
-Row = dict[str, Any]
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -186,9 +183,6 @@ def _estimate(
         "equivalence_low": inside[0],
         "equivalence_high": inside[1],
     }
-
-
-Estimator = Callable[[float], Row]
 
 
 def _make_estimator(

@@ -16,6 +16,7 @@ from analysis.data.n_alternatives import (
     share_probabilities,
 )
 from analysis.findings.finding import Context, Finding, Findings, full_titles
+from analysis.scores.metrics import FULL
 from analysis.statistics.option_shares import option_distances
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
@@ -150,6 +151,8 @@ def _find_distances(
     new_names = {name: name.replace("distance", "probability") for name in estimates}
     wide = by_best.merge(by_probability.rename(columns=new_names), on=keys)
     named = context.by_construction(wide)
+    is_probability = context.origin.metric == FULL
+    quantity = "probabilities" if is_probability else "scores, exponentiated"
     table = context.table(
         "option_distances",
         "Distance from people",
@@ -159,14 +162,15 @@ def _find_distances(
         (
             Column("label", "", "text"),
             Column("distance", "By the best option", "estimate"),
-            Column("probability", "By probability", "estimate"),
+            Column("probability", f"By {'probability' if is_probability else 'score'}", "estimate"),
             Column("halves", "Halves of the people", "number"),
             Column("n_items", "Items", "count"),
             Column("n_judgments", "Judgments", "count"),
         ),
         (
-            "By the best option: a model chooses the option with the highest score. By "
-            "probability: its shares on an item are the options' probabilities, divided by their "
+            "By the best option: a model chooses the option with the highest score. "
+            f"By {'probability' if is_probability else 'score'}: its shares on an item are the "
+            f"options' {quantity}, divided by their "
             "sum. Each item counts alike; none and ties count as options of their own. Intervals "
             "are of the crossed bootstrap of participants and frames. Two random halves of the "
             "people are as far apart as the column says, by chance alone.",

@@ -57,6 +57,7 @@ def option_distances(
     ])  # fmt: skip
     n_people = int(judgments["participant"].nunique())
     has_few = len(judgments) < SHARE or bool(too_few_units([n_people], [shares.n_frames])[0])
+    halves = shares.half_distance(rng) if models and n_people > 1 else np.nan
     rows = []
     for number, model in enumerate(models):
         interval = percentile_interval(resampled[:, number])
@@ -66,16 +67,15 @@ def option_distances(
                 "distance": estimates[number],
                 "distance_low": np.nan if has_few else interval.low,
                 "distance_high": np.nan if has_few else interval.high,
-                "halves": shares.half_distance(rng) if n_people > 1 and not number else np.nan,
             }
         )
-    frame = pd.DataFrame(rows).assign(
+    return pd.DataFrame(rows).assign(
+        halves=halves,
         n_judgments=len(judgments),
         n_items=shares.size[1],
         n_participants=n_people,
         n_frames=shares.n_frames,
     )
-    return frame.assign(halves=frame["halves"].max())
 
 
 class _OptionShares:

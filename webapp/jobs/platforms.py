@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
@@ -118,13 +118,12 @@ def _list_changed_runs(services: Services) -> list[tuple[Run, frozenset[tuple[st
 def _pause_stopped_runs(services: Services) -> None:
     """Hide the stopped runs that their platforms still offer."""
     with reading(services.sessions) as session:
-        acts = select(AuditEntry.run_ref)
+        acts = exists().where(AuditEntry.run_ref == Run.ref)
         published = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
         runs = session.scalars(
-            published.where(
-                Run.ref.in_(acts.where(AuditEntry.act == STOPPED)),
-                Run.ref.not_in(acts.where(AuditEntry.act == PAUSED)),
-            )
+            published.where(acts.where(AuditEntry.act == STOPPED))
+            .where(~acts.where(AuditEntry.act == PAUSED))
+            .order_by(Run.id)
         ).all()
 
     def pause(run: Run, platform: Platform) -> None:

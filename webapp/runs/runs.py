@@ -267,17 +267,22 @@ def describe_rules(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 
     Never why it stopped, which would say something of the answers.
     """
-    stopped = set(session.scalars(select(AuditEntry.run_ref).where(AuditEntry.act == STOPPED)))
     stored = session.execute(
         select(StudyFile.run_id, StudyFile.content).where(
             StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
         )
     )
     with_rule = {run_id for run_id, content in stored if _has_rule(content)}
+    ruled_runs = [run for run in runs if run.id in with_rule]
+    if not ruled_runs:
+        return {}
+    stops = select(AuditEntry.run_ref).where(
+        AuditEntry.run_ref.in_([run.ref for run in ruled_runs]), AuditEntry.act == STOPPED
+    )
+    stopped = set(session.scalars(stops))
     return {
         run.id: "stopped" if run.ref in stopped else "closed" if run.closed_at else "goes on"
-        for run in runs
-        if run.id in with_rule
+        for run in ruled_runs
     }
 
 

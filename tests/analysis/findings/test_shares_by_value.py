@@ -111,7 +111,8 @@ def test_ties_of_a_model_and_choices_of_none_are_counted_as_such():
         f"{frame}a": {"good": -1.0, "bad": -1.0 if frame < 2 else -3.0, "distractor": -2.0}
         for frame in range(FRAMES)
     }
-    found = option_findings(run, rows, [scores_of_options(logprobs)], given_of(rows).context)
+    context = given_of(rows).context
+    found = option_findings(run, rows, [scores_of_options(logprobs)], context)
     shares = found.statistics["options"].set_index("version")
     assert shares["people"].to_dict() == {"good": 0.75, "none": 0.25, "tie": 0}
     assert shares["lstm"].to_dict() == {"good": 0.75, "none": 0, "tie": 0.25}
@@ -119,6 +120,14 @@ def test_ties_of_a_model_and_choices_of_none_are_counted_as_such():
     assert "none: people chose no option. tie: several options share" in note
     distances = found.statistics["option_distances"].set_index("reading")
     assert distances.loc["best", "distance"] == 0.25
+    assert "options' probabilities, divided by" in found.tables[-1].notes[0]
+    # Means per token and the like are no probabilities, and are not called so.
+    by_mean = replace(context, origin=replace(context.origin, metric="mean"))
+    table = option_findings(run, rows, [scores_of_options(logprobs)], by_mean).tables[-1]
+    assert (
+        "By score: its shares on an item are the options' scores, exponentiated" in table.notes[0]
+    )
+    assert "By probability" not in {column.title for column in table.columns}
 
 
 def test_fillers_that_are_rated_or_answered_with_yes_have_their_own_means():
