@@ -63,20 +63,18 @@ class Stopping(BaseModel):
     @model_validator(mode="after")
     def _keys_of_the_rule(self) -> Self:
         if self.rule == "any_time" and self.looks:
-            raise ValueError(
-                "looks belong to planned_looks; with any_time the study may stop after anybody"
-            )
+            raise ValueError("no looks with the rule any_time, which may stop after anybody")
         if self.rule == "planned_looks":
             if not self.looks:
-                raise ValueError("planned_looks needs looks, such as looks = [32, 48]")
+                raise ValueError("looks with the rule planned_looks, such as looks = [32, 48]")
             if self.bounds:
-                raise ValueError("bounds belong to any_time; planned_looks needs none")
+                raise ValueError("no bounds with the rule planned_looks, which needs none")
         if list(self.looks) != sorted(set(self.looks)) or self.looks[-1:] >= (self.maximum,):
-            raise ValueError("looks rise, and the last lies below maximum")
+            raise ValueError("looks that rise, the last one below maximum")
         if self.minimum > self.maximum:
-            raise ValueError("minimum is not above maximum")
+            raise ValueError("a minimum that is not above maximum")
         if self.bounds and (len(self.bounds) != 2 or not self.bounds[0] < 0 < self.bounds[1]):
-            raise ValueError("bounds are two numbers, one below 0 and one above, such as [-.5, .5]")
+            raise ValueError("two numbers as bounds, one below 0 and one above, such as [-.5, .5]")
         return self
 
     @property

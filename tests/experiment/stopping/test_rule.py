@@ -107,13 +107,22 @@ def test_planned_looks_are_at_their_numbers_alone():
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"rule": "any_time", "looks": [8]}, "looks belong to planned_looks"),
-        ({"rule": "planned_looks"}, "planned_looks needs looks"),
-        ({"rule": "planned_looks", "looks": [8], "bounds": [-1, 1]}, "bounds belong to any_time"),
-        ({"rule": "planned_looks", "looks": [16, 8]}, "looks rise, and the last lies below"),
-        ({"rule": "planned_looks", "looks": [8, 80]}, "looks rise, and the last lies below"),
-        ({"rule": "any_time", "minimum": 90}, "minimum is not above maximum"),
-        ({"rule": "any_time", "bounds": [0, 1]}, "bounds are two numbers, one below 0"),
+        ({"rule": "any_time", "looks": [8]}, "no looks with the rule any_time"),
+        ({"rule": "planned_looks"}, "looks with the rule planned_looks, such as"),
+        (
+            {"rule": "planned_looks", "looks": [8], "bounds": [-1, 1]},
+            "no bounds with the rule planned_looks",
+        ),
+        (
+            {"rule": "planned_looks", "looks": [16, 8]},
+            "looks that rise, the last one below maximum",
+        ),
+        (
+            {"rule": "planned_looks", "looks": [8, 80]},
+            "looks that rise, the last one below maximum",
+        ),
+        ({"rule": "any_time", "minimum": 90}, "a minimum that is not above maximum"),
+        ({"rule": "any_time", "bounds": [0, 1]}, "two numbers as bounds, one below 0"),
     ],
 )
 def test_keys_that_do_not_fit_the_rule_are_refused(keys: dict[str, object], problem: str):
