@@ -11,13 +11,16 @@ from analysis.readers.guess_columns import (
     LIKELY,
     Choice,
     ItemOptions,
-    SingleAnswers,
     find_item_column,
     find_side_columns,
     find_text_columns,
     guess_side_choice,
-    guess_single_answers,
     share_of_cells,
+)
+from analysis.readers.guess_single import (
+    SingleAnswers,
+    describe_unread_scale,
+    guess_single_answers,
 )
 from analysis.readers.guess_wide import (
     find_item_named_columns,
@@ -35,7 +38,7 @@ from analysis.readers.mapping import (
     simplify_name,
 )
 from analysis.readers.several_options import find_option_columns, find_place_column, is_none
-from analysis.readers.single_answers import RATING, SAID_YES
+from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
 from analysis.readers.texts import Options, item_numbers, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
@@ -177,11 +180,14 @@ def _map_single_answers(
     columns = {**answers.columns, **_map_role(rows, "rt_ms")}
     if not by_texts:
         columns["item"] = item
+    # A column of that name that holds no versions, such as a number, is the researcher's own.
+    own = [VERSION] if VERSION in table and VERSION not in columns else []
     mapping = Meaning(
         columns=columns,
         values={role: dict(means) for role, means in answers.values.items()},
         item_by_texts=by_texts,
         skip_blank=[role for role in (RATING, SAID_YES) if role in columns],
+        unrelated=own,
         rt_unit=_guess_time_unit(rows, columns.get("rt_ms", "")),
         drop=_drop_nonparticipants(table),
     )
@@ -219,9 +225,8 @@ def _map_participant(
     table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
-    missing_columns = (
-        () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
-    )
+    lacking = f"a column that holds the choice{describe_unread_scale(table)}"
+    missing_columns = () if {"chosen", "correct"} & set(columns) else (lacking,)
     person = first_column_for_role(table, "participant")
     if person is None and mapping.wide:
         person = find_session_column(table)
