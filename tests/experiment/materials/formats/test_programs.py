@@ -119,12 +119,22 @@ def test_expressions_that_are_no_literals_stay_code():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.js", 'items = [["a", "M", {s: "x}]]', "line 1: a text has no closing quotation mark"),
+        (
+            "a.js",
+            'items = [["a", "M", {s: "x}]]',
+            "line 1: a text has no closing quotation mark. "
+            "Expected brackets and quotation marks that come in pairs, as in JavaScript",
+        ),
         ("a.js", 'items = [\n["a", "M", {s: "x"}]', "line 2: the file ends within a bracket"),
         ("a.js", 'items = [["a"}]', 'line 1: "}" is not expected here'),
         ("a.js", 'items = [["sep", "Separator", {}]]', 'no entry of the array "items" shows'),
         ("a.js", "itms = []", r'a file ending in "\.js" cannot be read'),
-        ("a.itm", "The cat sleeps.", "line 1: the line has no header above it"),
+        (
+            "a.itm",
+            "The cat sleeps.",
+            "line 1: the line has no header above it. Expected a "
+            'header "# experiment item condition", below it the sentence, and questions such as',
+        ),
         ("a.itm", "# rc 1 subj\n? Y", "line 1: the header has no sentence below it"),
         ("a.itm", "# rc 1\nThe cat.", 'line 1: the header has 2 words: "# rc 1"'),
         ("a.itm", "\n", "the file has no items"),
