@@ -89,20 +89,16 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
             rows = rows.assign(item=identify_items(rows, identity.texts, identity.by, items))
         else:
             item, options = find_item_by_number(rows, items, options)
-    if identity.lacking:
-        return Guess(Meaning(), (identity.lacking,))
-    if item is None:
-        return Guess(Meaning(), ("a column that holds the items' ids",))
+    if item is None or identity.lacking:
+        return Guess(Meaning(), (identity.lacking or "a column that holds the items' ids",))
     keep, choice = _guess_choice_rows(rows, item, options)
     shown: list[str] = []
-    option_columns = _find_option_columns(
-        _row_versions_by_column(rows, rows.columns.drop(item), item, options)
-    )
-    shows_both = bool(option_columns)
+    versions_by_column = _row_versions_by_column(rows, rows.columns.drop(item), item, options)
+    option_columns = _find_option_columns(versions_by_column)
     if len(option_columns) > len(PAIR) and not patterns:
         shown = find_option_columns(rows, [name for name in rows if name in option_columns])
         choice, keep = _guess_place(rows, shown, item, choice, options), {}
-    if not patterns and not shows_both and not _is_of_two(rows, choice):
+    if not patterns and not option_columns and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
         person = first_column_for_role(rows, "participant")
         if answers := guess_single_answers(rows, item, options, person):
@@ -113,7 +109,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
                 f'a column that holds the answers ("{identity.texts[0]}" holds what was shown)'
             )
             return Guess(Meaning(), (lacking,))
-    columns = {} if identity.texts or identity.by else {"item": item}
+    columns = {} if identity.by or identity.texts else {"item": item}
     columns |= choice.columns | _map_role(rows, "rt_ms")
     mapping = Meaning(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
@@ -129,6 +125,10 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop=_drop_nonparticipants(table),
     )
     return _map_participant(table, mapping, "" if patterns else item, rows)
+
+
+def _lacks_answers(shown: str) -> str:
+    return f'a column that holds the answers ("{shown}" holds what was shown)'
 
 
 def _guess_place(
