@@ -100,8 +100,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         choice, keep = _guess_place(rows, shown, item, choice, options), {}
     if not patterns and not option_columns and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
-        person = first_column_for_role(rows, "participant")
-        if answers := guess_single_answers(rows, item, options, person):
+        if answers := _guess_single_answers(rows, item, options):
             return _map_single_answers(table, answers, item, identity, rows)
         if identity.texts == [choice.columns.get("chosen")]:
             # No column has two roles: this one says which sentence was shown.
@@ -109,8 +108,8 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
                 f'a column that holds the answers ("{identity.texts[0]}" holds what was shown)'
             )
             return Guess(Meaning(), (lacking,))
-    columns = {} if identity.by or identity.texts else {"item": item}
-    columns |= choice.columns | _map_role(rows, "rt_ms")
+    named = {} if identity.by or identity.texts else {"item": item}
+    columns = {**named, **choice.columns, **_map_role(rows, "rt_ms")}
     mapping = Meaning(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
         values=choice.values,
@@ -125,6 +124,12 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         drop=_drop_nonparticipants(table),
     )
     return _map_participant(table, mapping, "" if patterns else item, rows)
+
+
+def _guess_single_answers(
+    rows: pd.DataFrame, item: str, options: ItemOptions
+) -> SingleAnswers | None:
+    return guess_single_answers(rows, item, options, first_column_for_role(rows, "participant"))
 
 
 def _lacks_answers(shown: str) -> str:
