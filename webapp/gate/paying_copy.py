@@ -149,10 +149,15 @@ def allow_platform_call(instance: Path) -> Iterator[bool]:
     except OSError:
         locked = True
     try:
-        card = read_card(instance) if locked else None
-        yield card is not None and card.state == State.PAYING
+        yield locked and may_call_platforms(instance)
     finally:
         lock.release()
+
+
+def may_call_platforms(instance: Path) -> bool:
+    """Return whether the card says that this copy may move money or places."""
+    card = read_card(instance)
+    return card is not None and card.state == State.PAYING
 
 
 def must_begin(connection: Connection, instance: Path) -> bool:
