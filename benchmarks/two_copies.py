@@ -1,6 +1,7 @@
 """Let two live copies of an installation pay the same participants at once; check all payments.
 
 Usage: python benchmarks/two_copies.py [--races 100] [--seed 1] [--processes 2] [--longest 10]
+       [--kept FILE]
 
 Each race has a stand-in in a separate process (for Prolific, or for Mechanical Turk in every other
 race), a run with approved participants who are owed a bonus, and a second copy of the installation:
@@ -24,17 +25,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import httpx
 from fault_injection.environment import Environment, Worker, small_study
 from fault_injection.prolific import Participant, ProlificEnvironment
+from faults import campaign_in_batches
 
 import parallax
 from experiment.studies.load import load_study
@@ -180,7 +180,7 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def one_race(number: int, options: argparse.Namespace) -> Counter[str]:
+def one_race(options: argparse.Namespace, number: int) -> Counter[str]:
     """Return the counts of one race."""
     rng = random.Random(f"{options.seed} {number}")
     recruiter = ("prolific", "mturk")[number % 2]
@@ -332,23 +332,15 @@ class Race:
             self.counts["settled by hand"] += settled
 
 
-def campaign(options: argparse.Namespace) -> Counter[str]:
-    """Return the counts of all races together."""
-    counts = Counter[str]()
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(options.processes, mp_context=fork) as pool:
-        for found in pool.map(partial(one_race, options=options), range(options.races)):
-            counts.update(found)
-    return counts
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--races", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--longest", type=float, default=10.0, help="gap in seconds")
-    totals = campaign(parser.parse_args())
+    parser.add_argument("--kept", type=Path, help="where races are kept, to go on with later")
+    options = parser.parse_args()
+    totals = campaign_in_batches(options, one_race, range(options.races))
     for name in SHOWN:
         print(f"{name:<34}{totals[name]:>8,}")
     sys.exit(any(totals[name] for name in WRONG))

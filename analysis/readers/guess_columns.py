@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
 from analysis.readers.several_options import find_option_columns
-from analysis.readers.texts import Options, comparable_text, items_by_texts
+from analysis.readers.texts import Options, candidates_by_texts, comparable_text
 from experiment.records import Item
 
 LIKELY = 0.9
@@ -117,7 +117,6 @@ def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         if (table[column] != "").any()
         and table[column][table[column] != ""].map(comparable_text).isin(texts).mean() > LIKELY
     ]
-    item_ids = {item.item_id for item in items}
     pairs = [list(pair) for pair in combinations(columns_with_texts, _TWO)]
     shown = find_option_columns(table, columns_with_texts)
     all_options = [shown] if len(shown) > _TWO else []
@@ -126,8 +125,8 @@ def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         filled = table[columns][
             is_filled.any(axis=1) if columns is shown else is_filled.all(axis=1)
         ]
-        matched_items = pd.Series(items_by_texts(filled, items))
-        if len(matched_items) and matched_items.isin(list(item_ids)).mean() > LIKELY:
+        matched = [bool(ids) for ids in candidates_by_texts(filled, items)]
+        if matched and sum(matched) > LIKELY * len(matched):
             return columns
     return []
 

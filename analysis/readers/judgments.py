@@ -22,6 +22,7 @@ from analysis.readers.checks import (
     remove_copies,
 )
 from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
@@ -221,22 +222,6 @@ def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> E
             }
         ),
     )  # fmt: skip
-
-
-def refuse_unknown(judged_items: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
-    """Raise if a judged item is not among the items.
-
-    Raises:
-        AnalysisError: A judged item is unknown.
-    """
-    unknown = sorted(set(judged_items.unique()) - {item.item_id for item in items})
-    if unknown:
-        raise AnalysisError(
-            f"{len(unknown)} judged item(s) are not among the items; the first: "
-            f"{', '.join(unknown[:_SHOWN])}",
-            where=str(path),
-            expected="the item_id of a row of the items",
-        )
 
 
 def _refuse_model_judgments(long: pd.DataFrame, path: Path) -> pd.DataFrame:
