@@ -101,12 +101,13 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         # A column identified only by its texts is also the version shown.
         if answers := _guess_single_answers(rows, item, options):
             return _map_single_answers(table, answers, item, identity, rows)
-        if identity.texts == [choice.columns.get("chosen")]:
-            # No column has two roles: this one says which sentence was shown.
-            lacking = (
-                f'a column that holds the answers ("{identity.texts[0]}" holds what was shown)'
-            )
-            return Guess(Meaning(), (lacking,))
+        chosen = choice.columns.get("chosen")
+        alone = not any(options[name].written[1] for name in {*rows[item]} & options.keys())
+        if alone or (chosen and identity.texts == [chosen]):
+            # No column has two roles, and where a sentence is shown alone there is no choice.
+            shown_text = f' ("{chosen}" holds what was shown)' if chosen else ""
+            scale = describe_unread_scale(rows)
+            return Guess(Meaning(), (f"a column that holds the answers{shown_text}{scale}",))
     named = {} if identity.by or identity.texts else {"item": item}
     columns = {**named, **choice.columns, **_map_role(rows, "rt_ms")}
     mapping = Meaning(

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
@@ -19,6 +20,7 @@ BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
 _TASK = "task"
+_NEARLY_EVERY = 0.9
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # With so many words, what stands as a header is a sentence.
@@ -290,7 +292,7 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
     """
     if len(drafts) < _FEWEST_SHIFTED:
         return
-    good, bad = ([_split_words(text) for text in texts] for texts in zip(
+    good, bad = ([_count_words(text) for text in texts] for texts in zip(
         *((draft.good, draft.bad) for draft in drafts), strict=True
     ))  # fmt: skip
     differing_words = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
@@ -301,7 +303,7 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
             0 < shifted_count < paired_count
             for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
-        if nearer >= len(drafts) - 1:
+        if nearer >= min(len(drafts) - 1, _NEARLY_EVERY * len(drafts)):
             raise MaterialsError(
                 "the good and the bad sentences are shifted by a row: nearly every good sentence "
                 f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
@@ -312,8 +314,13 @@ def _refuse_shifted(drafts: list[Draft]) -> None:
             )
 
 
-def _split_words(text: str) -> Counter[str]:
-    return Counter(text.lower().split())
+def _count_words(text: str) -> Counter[str]:
+    """Return the words of a text, or the signs of a script without spaces, and their neighbours.
+
+    Versions may have the same words in another order.
+    """
+    words = text.lower().split() if " " in text.strip() else list(text)
+    return Counter([*words, *map(" ".join, pairwise(words))])
 
 
 def _count_differing(first: Counter[str], second: Counter[str]) -> int:
