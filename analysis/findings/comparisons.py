@@ -10,7 +10,6 @@ from analysis.findings.compared_measures import (
     SENSITIVITY,
     MeasuredAnswers,
     measure_of,
-    sum_regions,
 )
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
 from analysis.findings.comparison_table import comparisons_table
@@ -207,21 +206,22 @@ def _contrast_estimator(
     weights: dict[str, float] = {}
     same: list[str] = []
     last, of_first = compared.differences[-1], set[str]()
-    answers, named_factors = data.measured(comparison.measure), set(compared.named_factors)
+    named_factors = set(compared.named_factors)
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named_factors <= set(cross.factors):
             continue
+        pooled_names = {}
         if measure is SENSITIVITY:
             pooled_names, cross = cross.pooled(named_factors)
-            rows = rows.assign(cell=rows["cell"].astype(str).map(pooled_names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
-        in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
-        if measure is READ:
-            in_cells = sum_regions(in_cells, comparison.declaration.regions)
-            if in_cells.empty:
-                continue
+        regions = comparison.declaration.regions
+        in_cells = data.in_cells(comparison.measure, name, rows, regions)
+        if measure is READ and in_cells.empty:
+            continue
+        if pooled_names:
+            in_cells = in_cells.assign(cell=in_cells["cell"].astype(str).map(pooled_names))
         planned = planned_contrasts(cross, data.inputs.run.study.analysis)
         matching = (label for label, cells in planned.items() if _match(cells, of_cells))
         same.append(next(matching, ""))
