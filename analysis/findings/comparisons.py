@@ -68,9 +68,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         an interval of 90% where nothing is corrected), first and second (of judges their
         accuracies, of levels what the compared levels come to, whose difference is the estimate),
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
-        Primary comparisons are corrected among themselves by Bonferroni's method, an exploratory
-        one with several models for their number, interval and p alike, so that an interval excludes
-        0 exactly when its p is below .05.
+        Primary comparisons are corrected among themselves by Bonferroni's method, over all tasks of
+        a session, an exploratory one with several models for their number, interval and p alike, so
+        that an interval excludes 0 exactly when its p is below .05.
     """
     study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
@@ -102,6 +102,11 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
     n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
+    # Those of other tasks of the session, which have reports of their own, belong to the family.
+    answerable = {comparison.declaration.name for comparison, _ in parts}
+    n_primary += sum(
+        declared.is_primary and declared.name not in answerable for declared in study.comparisons
+    )
     data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
