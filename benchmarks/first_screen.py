@@ -12,6 +12,7 @@ call with this file measures only the others. A line for each comparison, then a
 """
 
 import json
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
@@ -45,11 +46,13 @@ from analysis.power.simulated_comparisons import (
     simulate,
 )
 from analysis.statistics.resample import Floats
-from benchmarks.drawn_designs import FREQUENCY, KINDS, draw_design, make_study
 from experiment.design.lists import BuiltLists
 from experiment.records import PAIR
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+
+sys.path.append(str(Path(__file__).parents[1]))
+from benchmarks.drawn_designs import FREQUENCY, KINDS, draw_design, make_study
 
 _EFFECTS = {"accuracy": 0.12, "rating": 0.7, "yes": 0.15, LOG_RT: 0.12}
 _VALUES = {"accuracy": "chose_good", "rating": "rating", "yes": "said_yes"}
