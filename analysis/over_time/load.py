@@ -101,7 +101,8 @@ def _load_history(path: Path) -> History:
         frame[rows].pivot_table("logprob_nats", "item_id", "tokens_seen", observed=True)
         for rows in (is_good, is_contrast)
     )
-    contrast = contrast.reindex(good.index)
+    good = good.reindex(columns=seen)
+    contrast = contrast.reindex(index=good.index, columns=seen)
     if len(seen) != frame["checkpoint"].nunique() or good.isna().any(axis=None):
         raise AnalysisError(
             "a checkpoint lacks scores of some items, or two saw the same number of tokens",

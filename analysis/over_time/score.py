@@ -208,12 +208,12 @@ def _make_table(
         for index, score in zip(part, scores, strict=True):
             sums[index] = math.fsum(score.logprobs_nats)
             lengths[index], unknown[index] = len(score.tokens), int(score.unknown.sum())
-    if not np.all(sums <= 0):
+    if not np.isfinite(sums).all():
         raise AnalysisError(
-            "the model gave a text a score that is not a log-probability",
+            "a sentence got no finite log-probability from a checkpoint",
             where=f'{checkpoint.model}, the sentence "'
-            f'{sentences.distinct[int(np.flatnonzero(~(sums <= 0))[0])]}"',
-            expected="a number that is at most 0",
+            f'{sentences.distinct[int(np.flatnonzero(~np.isfinite(sums))[0])]}"',
+            expected="the weights of a model whose training did not diverge",
         )
     row = sentences.of_row
     columns = {

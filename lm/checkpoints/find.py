@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from lm.registry import HF_PREFIX
 
 ALL = "all"
 _HISTORY = "checkpoints"
-_FAMILIES = Path(__file__).parent / "families.toml"
 _STEP = re.compile(r"(?:checkpoint|step|global_step)[-_]?(\d+)")
 _TOKENS = re.compile(r"tokens[-_]?(\d+)([MBT])")
 _LETTERS = {"M": 10**6, "B": 10**9, "T": 10**12}
@@ -37,6 +35,33 @@ class Checkpoint:
     tokens_seen: int
     name: str
     model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Published models with revisions of their training.
+
+    Attributes:
+        names: A pattern of the repositories' names.
+        tokens_per_step: The tokens that a step reads.
+        doubling: The last of the steps 1, 2, 4 ... that are revisions.
+        every: The distance of later revisions.
+        last: The last step.
+    """
+
+    names: str
+    tokens_per_step: int
+    doubling: int
+    every: int
+    last: int
+
+    def revisions(self) -> list[str]:
+        """Return the names of the revisions."""
+        steps = [0, *(2**power for power in range(self.doubling.bit_length()))]
+        return [f"step{step}" for step in (*steps, *range(self.every, self.last + 1, self.every))]
+
+
+FAMILIES = (Family(r"EleutherAI/pythia-[\w.-]+", 2_097_152, 512, 1_000, 143_000),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +134,13 @@ def find_revisions(
             f"--revisions are those of a Hugging Face repository, and {model} is none. Write hf: "
             "and its name; for folders on this machine, use --checkpoints."
         )
-    family = _find_family(repository)
+    family = next((f for f in FAMILIES if re.fullmatch(f.names, repository)), None)
     if list(revisions) == [ALL]:
-        revisions = list_family(family) or _list_branches(repository)
+        revisions = family.revisions() if family else _list_branches(repository)
     else:
         for revision in revisions:
             _refuse_missing(repository, revision)
-    per_step = tokens_per_step or _as_number(family.get("tokens_per_step"))
+    per_step = tokens_per_step or (family.tokens_per_step if family else None)
     found = tuple(
         Checkpoint(_tokens_by_name(name, per_step), name, f"{HF_PREFIX}{repository}@{name}")
         for name in dict.fromkeys(revisions)
@@ -154,23 +179,6 @@ def refuse_half_written(folder: Path) -> None:
             f"the checkpoint {folder} is half-written: {problem}. Remove this folder, or wait "
             "until the training has written it."
         )
-
-
-def list_family(family: dict[str, object]) -> list[str]:
-    """Return the names of a known family's revisions; none for an unknown one."""
-    if not family:
-        return []
-    doubling, every, last = (_as_number(family[key]) or 0 for key in ("doubling", "every", "last"))
-    steps = [0, *(2**power for power in range(doubling.bit_length()))]
-    return [f"step{step}" for step in (*steps, *range(every, last + 1, every))]
-
-
-def _find_family(repository: str) -> dict[str, object]:
-    families: dict[str, dict[str, object]] = tomllib.loads(_FAMILIES.read_text("utf-8"))
-    return next(
-        (f for f in families.values() if re.fullmatch(str(f["names"]), repository)),
-        {},
-    )
 
 
 def _as_number(value: object) -> int | None:
@@ -222,7 +230,7 @@ def _in_order(trained: Trained, where: str) -> Trained:
     if len(set(seen)) < max(2, len(seen)):
         raise LmError(
             f"{len(seen)} checkpoints with {len(set(seen))} different numbers of tokens seen are "
-            f"no course over time: {where}. Expected at least two, each after more tokens."
+            f"no course over time: {where}. Expected two or more, each after more tokens."
         )
     return Trained(trained.name, trained.seed, ordered)
 

@@ -1,17 +1,22 @@
 """Scores of many checkpoints in one file."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from safetensors.numpy import load_file, save_file
 from transformers import GPT2LMHeadModel
 
 from analysis.commands.score import score
 from analysis.errors import AnalysisError
 from analysis.over_time import score as over_time
-from analysis.over_time.load import load_histories
+from analysis.over_time.load import load_histories, read_history_facts
+from experiment.tables.files import write_table
+from experiment.tables.schemas import SCORES_OVER_TIME
 from lm.errors import LmError
 from lm.registry import load_scorer
 from tests.lm.blimp_shaped import gpt2, tokenizer, write_pairs
@@ -111,7 +116,55 @@ def test_another_tokenizer_among_the_checkpoints_is_refused(tmp_path: Path):
     assert not (tmp_path / "t.parquet").exists()
 
 
+def test_a_training_that_diverged_is_named(tmp_path: Path):
+    root = write_own(tmp_path / "lstm", {"step10": 70, "step20": 140})
+    path = root / "checkpoints" / "step20" / "weights.safetensors"
+    save_file({name: weights * np.nan for name, weights in load_file(path).items()}, path)
+    with pytest.raises(AnalysisError, match="a sentence got no finite log-probability from a"):
+        run(root, write_pairs(tmp_path), "--out", tmp_path / "t.parquet", "--checkpoints")
+
+
 def test_options_of_other_ways_to_score_are_refused(tmp_path: Path):
     for further in (["--fast"], ["--workers", "2"], ["other"]):
         with pytest.raises(AnalysisError, match="checkpoints of one model are scored"):
             run("model", *further, "items.csv", "--out", tmp_path / "t.parquet", "--checkpoints")
+
+
+ROWS = [
+    ("a", "i1", "good", -1.0), ("a", "i1", "bad", -2.0),
+    ("b", "i1", "good", -3.0), ("b", "i1", "bad", -2.0),
+]  # fmt: skip
+FACTS = {
+    **dict.fromkeys(["trained_on", "model_hash", "rendering", "study", "study_version"], ""),
+    **dict.fromkeys(["materials_hash", "code_version"], ""),
+    "model": "LSTM, seed 1", "family": "LSTM", "seed": "1",
+}  # fmt: skip
+
+
+def write_rows(path: Path, rows: Sequence[tuple[str, str, str, float]], **facts: str) -> Path:
+    written = [
+        {
+            "checkpoint": checkpoint, "tokens_seen": {"a": 10, "b": 20}[checkpoint],
+            "item_id": item, "construction": "agreement", "condition": "c", "contrast": "bad",
+            "variant": variant, "logprob_nats": value, "n_tokens": 3, "n_unknown": 0,
+        }
+        for checkpoint, item, variant, value in rows
+    ]  # fmt: skip
+    write_table(SCORES_OVER_TIME, written, path, FACTS | facts)
+    return path
+
+
+def test_a_model_is_right_where_the_expected_version_scores_higher(tmp_path: Path):
+    [history] = load_histories([write_rows(tmp_path / "t.parquet", ROWS)])
+    assert history.correct.tolist() == [[True, False]]
+    assert history.tokens_seen.tolist() == [10, 20]
+
+
+def test_files_without_scores_of_every_version_are_refused(tmp_path: Path):
+    with pytest.raises(AnalysisError, match="a checkpoint lacks scores of some items, or two saw"):
+        load_histories([write_rows(tmp_path / "t.parquet", [*ROWS[:2], *ROWS[3:]])])
+    with pytest.raises(AnalysisError, match="an item has one version alone, so a model has none"):
+        load_histories([write_rows(tmp_path / "t.parquet", [ROWS[0], ROWS[2]])])
+    write_table(SCORES_OVER_TIME, [], tmp_path / "t.parquet", {"model": "LSTM"})
+    with pytest.raises(AnalysisError, match="does not say which model's training its scores are"):
+        read_history_facts(tmp_path / "t.parquet")

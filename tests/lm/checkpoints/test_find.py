@@ -63,6 +63,13 @@ def test_tokens_of_hugging_face_folders_are_counted_or_computed(tmp_path: Path):
         find_in_folder(f"hf:{uncounted}")
 
 
+def test_a_damaged_state_of_the_trainer_is_named(tmp_path: Path):
+    root = write_hf(tmp_path / "gpt", {5: {}, 6: {}})
+    (root / "checkpoint-6" / "trainer_state.json").write_text("{")
+    with pytest.raises(LmError, match=r"trainer_state\.json is not JSON .* Remove this checkpoint"):
+        find_in_folder(f"hf:{root}", 7)
+
+
 def test_one_checkpoint_is_no_course(tmp_path: Path):
     root = write_own(tmp_path / "model", {"step2": 200})
     with pytest.raises(LmError, match="are no course over time"):
