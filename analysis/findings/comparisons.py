@@ -101,12 +101,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             parts.append((comparison, _list_judges(inputs, comparison)))
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
-    n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
-    # Those of other tasks of the session, which have reports of their own, belong to the family.
-    answerable = {comparison.declaration.name for comparison, _ in parts}
-    n_primary += sum(
-        declared.is_primary and declared.name not in answerable for declared in study.comparisons
-    )
+    n_primary = _count_primary(parts, study.comparisons)
     data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
@@ -117,6 +112,16 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             else:
                 rows.append(_describe_comparison(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _count_primary(
+    answerable: Sequence[tuple[PlannedComparison, list[str]]], declared: Sequence[Comparison]
+) -> int:
+    """Return the size of the primary family; it includes those of the session's other tasks."""
+    answerable = [(part, judges) for part, judges in answerable if part.declaration.is_primary]
+    names = {part.declaration.name for part, _ in answerable}
+    n_others = sum(one.is_primary and one.name not in names for one in declared)
+    return n_others + sum(len(judges) for _, judges in answerable)
 
 
 def _describe_comparison(
