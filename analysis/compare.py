@@ -124,6 +124,12 @@ def compare(
     "repeat it for more models, which are named by their files.",
 )
 @click.option(
+    "--variants",
+    type=_PATH,
+    help="Of typed answers, a table of texts that count as another answer, such as misspellings: "
+    "the columns typed and answer.",
+)
+@click.option(
     "--task",
     default="",
     help="Of multitask sessions, compare this task only; of several scales, this one. By default "
@@ -195,6 +201,7 @@ def command(
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
+    variants: Path | None,
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
@@ -216,6 +223,11 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
+    if variants:
+        # An installation may lack typed answers.
+        from analysis.typed.variants import read_variants
+
+        options = replace(options, variants=read_variants(variants))
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
         # An installation may lack model participants.

@@ -180,6 +180,7 @@ class ComparisonOptions:
         about: Declarations for archives and the checklist; they replace those of the study.
         surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
+        variants: By item (empty: any item) and typed text, the answer as which it counts.
     """
 
     resamples: int = 10_000
@@ -195,6 +196,7 @@ class ComparisonOptions:
     comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

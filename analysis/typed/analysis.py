@@ -26,9 +26,10 @@ _SHOWN_ANSWERS = 5
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = inputs.data.judgments
-    counts = count_answers(answers)
+    variants = inputs.options.variants
+    counts = count_answers(answers, variants)
     texts = describe_texts(answers, counts)
-    rules = count_normalisations(answers)
+    rules = count_normalisations(answers, variants)
     tables = (
         _texts_table(texts, counts, inputs),
         _rules_table(rules, inputs),
