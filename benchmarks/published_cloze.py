@@ -5,7 +5,7 @@
 CLONES (default: PUBLISHED_CLONES) is a folder of clones named OWNER+NAME; --clone prints the
 commands that create them. Each list of answers is imported with ``parallax import judgments`` and
 analysed by ``parallax compare``; the values are then compared with those that the authors
-published. Reading Excel's former format (.xls) needs the package xlrd.
+published. Reading Excel's former format (.xls) needs the package python-calamine.
 """
 
 import argparse
