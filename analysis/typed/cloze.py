@@ -37,18 +37,10 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
         could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
         cloze_high, smoothed, surprisal_bits.
     """
-    rows = judgments[[*_TEXT, "typed", "no_answer"]].astype(dict.fromkeys(_TEXT, str))
-    rows = rows.assign(person=_people(judgments))
+    rows = judgments[_TEXT].astype(str).assign(person=_people(judgments))
     n_people = rows.groupby(_TEXT, sort=False)["person"].nunique().rename("n_people")
-    given = rows[_has_text(rows)]
-    given = given.assign(
-        answer=[
-            answer_of(item_id, str(typed), variants)
-            for item_id, typed in zip(given["item_id"], given["typed"], strict=True)
-        ]
-    )
-    answers = given.groupby([*_TEXT, "answer"], sort=False)["person"]
-    counts = answers.nunique().rename("n").reset_index()
+    answers = list_answers(judgments, variants)
+    counts = answers.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
     counts = counts.merge(n_people.reset_index(), on=_TEXT)
     place = {text: number for number, text in enumerate(n_people.index)}
     counts["place"] = [
@@ -67,6 +59,22 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
         smoothed=smoothed,
         surprisal_bits=-np.log2(smoothed),
     )
+
+
+def list_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> pd.DataFrame:
+    """Return each different answer of each person to a text: item_id, version, person, answer.
+
+    Args:
+        judgments: As for ``count_answers``.
+        variants: The answers as which texts count.
+    """
+    rows = judgments[[*_TEXT, "typed"]].astype(dict.fromkeys(_TEXT, str))
+    given = rows.assign(person=_people(judgments))[_has_text(judgments)]
+    answers = [
+        answer_of(item_id, str(typed), variants)
+        for item_id, typed in zip(given["item_id"], given["typed"], strict=True)
+    ]
+    return given.assign(answer=answers).drop(columns="typed").drop_duplicates(ignore_index=True)
 
 
 def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
