@@ -7,7 +7,7 @@ from typing import get_args
 import click
 from tqdm import tqdm
 
-from analysis.data.load import load_run
+from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.typed.completions import COLUMNS, complete, find_blanks
 from experiment.materials.render import render
@@ -46,21 +46,13 @@ def completions(
 
     `parallax compare --completions` sets them beside the shares of people.
     """
-    if (run is None) == (judgments is None):
-        raise click.UsageError("Give either --run, or --judgments with --items.")
     if out.suffix != ".csv":
         raise AnalysisError(
             "completions can only be written as CSV",
             where=str(out),
             expected="a name that ends in .csv",
         )
-    if judgments:
-        # An installation may lack the readers of other programs' data.
-        from analysis.readers.judgments import read_judgments
-
-        people = read_judgments(judgments, items)
-    else:
-        people = load_run(run)
+    people = _load_people(run, judgments, items)
     blanks = find_blanks(people)
     scorer = load_scorer(model, device)
     as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
@@ -74,3 +66,14 @@ def completions(
             writer.writerow(row)
             n_words += 1
     click.echo(f"{out}: {n_words:,} words in {len(blanks):,} texts by {scorer.name}")
+
+
+def _load_people(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
+    if run and not judgments:
+        return load_run(run)
+    if judgments and not run:
+        # An installation may lack the readers of other programs' data.
+        from analysis.readers.judgments import read_judgments
+
+        return read_judgments(judgments, items)
+    raise click.UsageError("Give either --run, or --judgments with --items.")

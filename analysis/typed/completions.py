@@ -56,9 +56,9 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
     rows = run.responses.astype({"item_id": str, "version": str})
     blanks = []
     for (item_id, version), answers in rows.groupby(["item_id", "version"], sort=False):
-        column = version if version in items else str(Variant.GOOD)
-        context = str(items.at[item_id, "context"]) if "context" in items else ""
-        text = f"{context} {items.at[item_id, column]}".strip()
+        item = items.loc[item_id]
+        context, shown = str(item.get("context", "")), str(item.get(version, item[Variant.GOOD]))
+        text = f"{context} {shown}".strip()
         gap = GAP.search(text)
         if gap is None:
             continue

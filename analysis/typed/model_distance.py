@@ -5,6 +5,7 @@ probabilities, and the sum of the positive ones of people's shares. Words that n
 be listed for it.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ def model_shares(completions: pd.DataFrame, variants: Variants) -> pd.DataFrame:
     )
     highest = rows.groupby(_TEXT, sort=False)["logprob_nats"].transform("max")
     is_whole = rows["scored"] == WHOLE_TEXT
-    weight = np.exp(rows["logprob_nats"] - highest.where(is_whole, 0.0))
+    weight = (rows["logprob_nats"] - highest.where(is_whole, 0.0)).map(math.exp)
     total = weight.groupby([rows[name] for name in _TEXT], sort=False).transform("sum")
     rows = rows.assign(probability=weight.where(~is_whole, weight / total))
     by = rows.groupby([*_TEXT, "answer"], sort=False)
@@ -74,7 +75,7 @@ class Pair:
     @property
     def counts(self) -> Floats:
         """How many people gave each answer."""
-        return self.by_person.sum(0)
+        return np.asarray(self.by_person.sum(0), np.float64)
 
     def distance(self, counts: Floats) -> float:
         """Return the total variation between shares of answers and the model's distribution."""

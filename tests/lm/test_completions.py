@@ -43,13 +43,13 @@ class Words:
 
     name, trained_on = "words", "nothing"
     words = ("<unk>", "the", "cat", ".", "dog")
-    shares = dict(zip(words, (0.1, 0.4, 0.2, 0.2, 0.1), strict=True))
 
     def score(self, requests):
+        shares = dict(zip(self.words, (0.1, 0.4, 0.2, 0.2, 0.1), strict=True))
         return [
             TokenScores(
                 tuple(text.split()),
-                np.log([self.shares[word] for word in text.split()]),
+                np.log([shares[word] for word in text.split()]),
                 np.zeros(len(text.split()), bool),
             )
             for _, text in requests
