@@ -52,12 +52,13 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
             where=str(run.folder),
             expected="a run, or an import, of typed answers",
         )
-    items = run.items.set_index("item_id")
+    items = {str(item["item_id"]): item for item in run.items.to_dict("records")}
     rows = run.responses.astype({"item_id": str, "version": str})
     blanks = []
     for (item_id, version), answers in rows.groupby(["item_id", "version"], sort=False):
-        item = items.loc[item_id]
-        context, shown = str(item.get("context", "")), str(item.get(version, item[Variant.GOOD]))
+        item = items[str(item_id)]
+        context = str(item.get("context", ""))
+        shown = str(item.get(str(version), item[Variant.GOOD.value]))
         text = f"{context} {shown}".strip()
         gap = GAP.search(text)
         if gap is None:
