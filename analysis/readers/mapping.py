@@ -43,6 +43,8 @@ class Meaning(BaseModel):
             id.
         item_by_texts: Columns with the item's options, which identify the item if no id exists;
             or one column with one of the options.
+        item_by: For some of the items' columns, the source's column with the same values: they
+            identify the item, or tell apart items with the same texts.
         options: Where three or more options were shown: the columns with their texts, in the
             order shown; or the versions shown, without such columns.
         wide: Whether one row contains a whole session.
@@ -65,6 +67,7 @@ class Meaning(BaseModel):
     values: dict[str, dict[str, str]] = {}
     item_from: list[str] = []
     item_by_texts: list[str] = []
+    item_by: dict[str, str] = {}
     options: list[str] = []
     wide: bool = False
     keep: Rows = {}

@@ -126,6 +126,7 @@ class Tokenizer(Protocol):
     unk_token: str | None
     unk_token_id: int | None
     mask_token_id: int | None
+    backend_tokenizer: Any
 
     def __len__(self) -> int:
         """Return the number of tokens in the vocabulary."""

@@ -2,10 +2,10 @@
 /** Shows one trial: paints its texts, announces them, and times the choice. */
 
 import { Deadline } from "./deadline.js";
-import { isFallbackFont } from "./font.js";
 import { OnsetClock } from "./onset.js";
 import { setTextWithPictures, toSpokenText, removePictures } from "./pictures.js";
 import { Presses, waitForRelease } from "./presses.js";
+import { TrialConditions } from "./trial_conditions.js";
 
 /** @typedef {import("./trial_sequence.js").Trial} Trial */
 /** @typedef {import("./answer_queue.js").Answer} Answer */
@@ -43,11 +43,11 @@ import { Presses, waitForRelease } from "./presses.js";
  * @property {typeof OnsetClock} OnsetClock
  * @property {typeof Presses} Presses
  * @property {typeof Deadline} Deadline
- * @property {typeof isFallbackFont} isFallbackFont
+ * @property {typeof TrialConditions} TrialConditions
  * @property {typeof makeTrialView} makeTrialView
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
- *   keyof ReturnType<import("./display_monitor.js").DisplayMonitor["endTrial"]>>} Choice */
+ *   keyof ReturnType<import("./trial_conditions.js").DisplayMonitor["endTrial"]>>} Choice */
 
 /**
  * Measures that follow the choice: when the press ended.
@@ -57,16 +57,15 @@ import { Presses, waitForRelease } from "./presses.js";
 const DAY_MS = 86_400_000;
 // A participant who goes on to the next trial does not hold a key for longer.
 const LONGEST_HOLD_MS = 400;
-const MOST_PREMATURE = 20;
 
 /**
  * Returns the view for the trials of a response type.
  * @param {ResponseScript} responseScript
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "isFallbackFont" | "makeTrialView">} tools
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "TrialConditions" | "makeTrialView">} tools
  * @returns {View}
  */
 export function makeTrialView(responseScript, tools) {
-  if (responseScript.view) return responseScript.view({ ...tools, OnsetClock, Presses, Deadline, isFallbackFont, makeTrialView });
+  if (responseScript.view) return responseScript.view({ ...tools, OnsetClock, Presses, Deadline, TrialConditions, makeTrialView });
   const { place, keys, settings, onChoice, signal } = tools;
   return new TrialView(place, keys, settings, responseScript, onChoice, signal);
 }
@@ -74,12 +73,7 @@ export function makeTrialView(responseScript, tools) {
 export class TrialView {
   /** @type {Trial | undefined} The shown trial, until it is answered. */
   #trial;
-  /** @type {Answer["premature"]} */
-  #premature = [];
-  /** @type {Set<"text" | "scroll" | "zoom" | "font">} What is not shown as intended. */
-  #displayFaults = new Set();
-  #wasHidden = false;
-  #lostFocus = false;
+  #conditions;
   #clock;
   #deadline;
   #presses;
@@ -107,6 +101,7 @@ export class TrialView {
     this.#responseScript = responseScript;
     this.#onChoice = onChoice;
     this.#signal = signal;
+    this.#conditions = new TrialConditions(place, signal);
     this.#clock = new OnsetClock(signal);
     this.#deadline = new Deadline(place, settings.deadline_ms);
     this.#presses = new Presses(place, signal, (option, press) => this.#choose(option, press));
@@ -129,10 +124,7 @@ export class TrialView {
    */
   show(trial) {
     this.#trial = trial;
-    this.#premature = [];
-    this.#displayFaults.clear();
-    this.#wasHidden = document.hidden;
-    this.#lostFocus = false;
+    this.#conditions.reset();
     this.#clock.stop();
     this.#deadline.reset();
     clearTimeout(this.#gapTimer);
@@ -190,22 +182,14 @@ export class TrialView {
     });
   }
 
-  /**
-   * Records what is not shown as intended: texts changed by a translation or an extension, options
-   * outside the window, a zoomed page, or a missing font.
-   * @param {Trial} trial
-   */
+  /** @param {Trial} trial */
   #checkDisplay(trial) {
     for (const field of this.#findAll("[data-field]")) {
       const sent = String(trial[field.dataset.field ?? ""] ?? "");
-      if (field.textContent !== removePictures(sent)) this.#displayFaults.add("text");
+      this.#conditions.checkText(field, removePictures(sent));
     }
-    for (const option of this.#findAll("[data-side]:not([hidden])")) {
-      const { top, bottom } = option.getBoundingClientRect();
-      if (top < -1 || bottom > window.innerHeight + 1) this.#displayFaults.add("scroll");
-    }
-    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#displayFaults.add("zoom");
-    if (isFallbackFont(this.#place, this.#findAll("[data-field] *"))) this.#displayFaults.add("font");
+    for (const option of this.#findAll("[data-side]:not([hidden])")) this.#conditions.checkPlacement(option);
+    this.#conditions.checkPage(this.#findAll("[data-field] *"));
   }
 
   /**
@@ -234,14 +218,11 @@ export class TrialView {
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#choose(option, { downMs, upMs: null, method: "key", trusted }, event.code);
     };
-    const onVisibility = () => (this.#wasHidden ||= document.hidden);
     const onMove = (/** @type {PointerEvent} */ event) => {
       // Without movement, the pointer only happens to be over an option of the new trial.
       if (event.movementX || event.movementY) this.#place.classList.add("pointed");
     };
     document.addEventListener("keydown", onKey, listening);
-    document.addEventListener("visibilitychange", onVisibility, listening);
-    window.addEventListener("blur", () => (this.#lostFocus = true), listening);
     this.#place.addEventListener("pointermove", onMove, listening);
   }
 
@@ -258,7 +239,7 @@ export class TrialView {
     const rtMs = press.downMs - onset.ms;
     const reason = Presses.whyEarly(rtMs, this.#settings.lockout_ms);
     this.#presses.showRefusal(Boolean(reason));
-    if (reason) return this.#recordPremature(reason, rtMs, press.method);
+    if (reason) return this.#conditions.recordPremature(reason, rtMs, press.method);
     if (this.#responseScript.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
     const choice = {
@@ -275,12 +256,7 @@ export class TrialView {
       ...(press.stoppedMs != null && {
         pointer_stopped_ms: Math.floor(Math.max(0, sincePainting(press.stoppedMs))),
       }),
-      premature: this.#premature,
-      ...(this.#displayFaults.size && { broken: [...this.#displayFaults] }),
-      viewport_width_px: Math.round(window.innerWidth),
-      viewport_height_px: Math.round(window.innerHeight),
-      was_hidden: this.#wasHidden,
-      lost_focus: this.#lostFocus,
+      ...this.#conditions.fields,
     };
     this.#deadline.recordAnswer(rtMs);
     this.close();
@@ -291,17 +267,6 @@ export class TrialView {
         }))
       : undefined;
     this.#onChoice(trial, choice, lateMeasures);
-  }
-
-  /**
-   * @param {"before_painting" | "lockout"} reason
-   * @param {number} rtMs
-   * @param {Press["method"]} method
-   */
-  #recordPremature(reason, rtMs, method) {
-    if (this.#premature.length >= MOST_PREMATURE) return;
-    const ms = Number.isFinite(rtMs) ? Math.round(rtMs * 10) / 10 : null;
-    this.#premature.push({ reason, input_method: method, ms });
   }
 
   /**

@@ -2,7 +2,7 @@
 /** The page of the trials: instructions, practice, and trials, with each answer sent at once. */
 
 import { collectDeviceFacts, rejectDevice } from "./device.js";
-import { DisplayMonitor } from "./display_monitor.js";
+import { DisplayMonitor } from "./trial_conditions.js";
 import { loadFont } from "./font.js";
 import { openKeySettings } from "./key_settings.js";
 import { ResponseKeys } from "./response_keys.js";

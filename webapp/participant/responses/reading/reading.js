@@ -9,11 +9,10 @@
  * @typedef {import("../../../static/onset.js").Onset} Onset
  *
  * @typedef {Trial & { steps: string[], context?: string, distractors?: string[], right?: string, question?: string,
- *   answers?: Record<string, string> }} Read
+ *   answers?: Record<string, string> }} ReadingTrial
  */
 
 const DAY_MS = 86_400_000;
-const MOST_PREMATURE = 20;
 // Two fingers that touch within this time belong to one gesture.
 const ZOOM_MS = 250;
 
@@ -49,19 +48,15 @@ class Reader {
    *   number[], wrong: number[], done_ms: (number | null)[], question_ms?: number | null,
    *   wait_ms?: number | null }} */
   steps = Reader.makeEmptySteps();
-  /** @type {{ reason: string, input_method: string, ms: number | null }[]} */
-  #premature = [];
+  #conditions;
   #trusted = true;
-  #wasHidden = false;
-  #lostFocus = false;
-  /** @type {Set<"text" | "scroll" | "zoom" | "font">} */
-  #displayFaults = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
   /** @param {Tools} tools */
   constructor(tools) {
     this.tools = tools;
+    this.#conditions = new tools.TrialConditions(tools.place, tools.signal);
     this.clock = new tools.OnsetClock(tools.signal);
     const onTap = (/** @type {HTMLElement} */ option, /** @type {Press} */ press) => this.#handlePress(option, press);
     this.presses = new tools.Presses(tools.place, tools.signal, onTap);
@@ -93,11 +88,8 @@ class Reader {
     this.currentStep = -1;
     this.firstMs = NaN;
     this.steps = Reader.makeEmptySteps();
-    this.#premature = [];
+    this.#conditions.reset();
     this.#trusted = true;
-    this.#displayFaults.clear();
-    this.#wasHidden = document.hidden;
-    this.#lostFocus = false;
     for (const option of this.findAll("[data-side]")) option.classList.remove("chosen", "expected");
     this.contextArea.hidden = true;
     this.contextArea.replaceChildren();
@@ -142,21 +134,15 @@ class Reader {
     const trial = this.trial;
     this.clock.watch(texts, () => {
       if (this.trial !== trial) return;
-      for (const text of texts) this.#checkDisplay(text);
+      for (const text of texts) {
+        this.#conditions.checkPlacement(text);
+        this.#conditions.checkText(text, text.dataset.sent);
+      }
+      this.#conditions.checkPage(texts);
       this.find("[data-step]").textContent = announcement;
       // The question and the context have no deadline.
       if (this.currentStep >= 0 && this.currentStep < Infinity) this.deadline.startTimer(this.clock.onset.ms);
     });
-  }
-
-  /** @param {HTMLElement} text */
-  #checkDisplay(text) {
-    const { left, right, top, bottom } = text.getBoundingClientRect();
-    const beyond = left < -1 || right > window.innerWidth + 1;
-    if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#displayFaults.add("scroll");
-    if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#displayFaults.add("text");
-    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#displayFaults.add("zoom");
-    if (this.tools.isFallbackFont(this.tools.place, [text])) this.#displayFaults.add("font");
   }
 
   /**
@@ -185,10 +171,7 @@ class Reader {
    */
   refusePress(reason, press) {
     this.presses.showRefusal(true);
-    if (this.#premature.length >= MOST_PREMATURE) return;
-    const ms = press.downMs - this.clock.onset.ms;
-    const knownMs = Number.isFinite(ms) ? roundToTenth(ms) : null;
-    this.#premature.push({ reason, input_method: press.method, ms: knownMs });
+    this.#conditions.recordPremature(reason, press.downMs - this.clock.onset.ms, press.method);
   }
 
   /**
@@ -257,12 +240,7 @@ class Reader {
       onset_uncertainty_ms: Math.max(...steps.uncertainty_ms),
       trusted: this.#trusted,
       ...this.presses.pointerData,
-      premature: this.#premature,
-      ...(this.#displayFaults.size && { broken: [...this.#displayFaults] }),
-      viewport_width_px: Math.round(window.innerWidth),
-      viewport_height_px: Math.round(window.innerHeight),
-      was_hidden: this.#wasHidden,
-      lost_focus: this.#lostFocus,
+      ...this.#conditions.fields,
     };
     this.close();
     // After a practice trial the sentence stays visible next to Continue, but accepts no presses.
@@ -292,10 +270,7 @@ class Reader {
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.onKey(event, { downMs, upMs: null, method: "key", trusted });
     };
-    const onVisibility = () => (this.#wasHidden ||= document.hidden);
     document.addEventListener("keydown", onKey, listening);
-    document.addEventListener("visibilitychange", onVisibility, listening);
-    window.addEventListener("blur", () => (this.#lostFocus = true), listening);
   }
 
   /**

@@ -9,7 +9,6 @@
  */
 
 const DAY_MS = 86_400_000;
-const MOST_PREMATURE = 20;
 // What no keyboard types: control characters, halves of characters, and marks that turn the text around them.
 const UNTYPABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu;
 // Of the browsers' names for changes, those that put in what was not typed, and those that take something away.
@@ -37,6 +36,7 @@ class TypedView {
   /** @type {Trial | undefined} The shown trial, until it is answered. */
   trial;
   #tools;
+  #conditions;
   #clock;
   #presses;
   #deadline;
@@ -45,13 +45,7 @@ class TypedView {
   #hint;
   /** @type {{ first?: number, last?: number, edits: number, pasted: boolean, inserted: boolean, composed: boolean }} */
   #typing = makeEmptyTyping();
-  /** @type {{ reason: string, input_method: string, ms: number | null }[]} */
-  #premature = [];
-  /** @type {Set<"text" | "scroll" | "zoom" | "font">} */
-  #displayFaults = new Set();
   #trusted = true;
-  #wasHidden = false;
-  #lostFocus = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #gapTimer;
 
@@ -59,6 +53,7 @@ class TypedView {
   constructor(tools) {
     this.#tools = tools;
     const { place, signal, settings } = tools;
+    this.#conditions = new tools.TrialConditions(place, signal);
     this.#clock = new tools.OnsetClock(signal);
     this.#presses = new tools.Presses(place, signal, (option, press) => this.#submit(option, press));
     this.#deadline = new tools.Deadline(place, settings.deadline_ms);
@@ -82,11 +77,8 @@ class TypedView {
     this.trial = trial;
     this.#deadline.reset();
     this.#typing = makeEmptyTyping();
-    this.#premature = [];
-    this.#displayFaults.clear();
+    this.#conditions.reset();
     this.#trusted = true;
-    this.#wasHidden = document.hidden;
-    this.#lostFocus = false;
     this.#presses.showRefusal(false);
     this.#showHint("");
     this.#showKeySettings(false);
@@ -150,13 +142,10 @@ class TypedView {
   #checkDisplay() {
     const texts = [...this.#group.querySelectorAll("[data-sent]")].map((text) => /** @type {HTMLElement} */ (text));
     for (const text of texts) {
-      const { left, right, top, bottom } = text.getBoundingClientRect();
-      const beyond = left < -1 || right > window.innerWidth + 1;
-      if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#displayFaults.add("scroll");
-      if (text.textContent !== text.dataset.sent) this.#displayFaults.add("text");
+      this.#conditions.checkPlacement(text);
+      this.#conditions.checkText(text, text.dataset.sent);
     }
-    if ((window.visualViewport?.scale ?? 1) > 1.01) this.#displayFaults.add("zoom");
-    if (this.#tools.isFallbackFont(this.#tools.place, texts)) this.#displayFaults.add("font");
+    this.#conditions.checkPage(texts);
   }
 
   #listen() {
@@ -177,9 +166,6 @@ class TypedView {
     }, listening);
     this.#input.addEventListener("input", (event) => this.#recordChange(/** @type {InputEvent} */ (event)), listening);
     this.#input.addEventListener("compositionstart", () => (this.#typing.composed = true), listening);
-    const onVisibility = () => (this.#wasHidden ||= document.hidden);
-    document.addEventListener("visibilitychange", onVisibility, listening);
-    window.addEventListener("blur", () => (this.#lostFocus = true), listening);
     // A phone's keyboard takes half of the page: the sentence stays in the other half.
     const onResize = () => {
       if (document.activeElement === this.#input) this.#group.scrollIntoView({ block: "nearest" });
@@ -216,7 +202,7 @@ class TypedView {
     const rtMs = press.downMs - onset.ms;
     const reason = this.#tools.Presses.whyEarly(rtMs, this.#tools.settings.lockout_ms);
     this.#presses.showRefusal(Boolean(reason));
-    if (reason) return this.#recordPremature(reason, rtMs, press.method);
+    if (reason) return this.#conditions.recordPremature(reason, rtMs, press.method);
     const isTyped = option.dataset.side === "typed";
     const text = isTyped ? this.#input.value.replace(UNTYPABLE, "") : "";
     const problem = isTyped ? this.#findProblem(text.trim()) : "";
@@ -242,12 +228,7 @@ class TypedView {
       onset_uncertainty_ms: onset.uncertaintyMs,
       trusted: this.#trusted && press.trusted,
       ...this.#presses.pointerData,
-      premature: this.#premature,
-      ...(this.#displayFaults.size && { broken: [...this.#displayFaults] }),
-      viewport_width_px: Math.round(window.innerWidth),
-      viewport_height_px: Math.round(window.innerHeight),
-      was_hidden: this.#wasHidden,
-      lost_focus: this.#lostFocus,
+      ...this.#conditions.fields,
     };
     this.#deadline.recordAnswer(rtMs);
     this.close();
@@ -270,16 +251,6 @@ class TypedView {
     const hint = this.#hint.dataset[problem] ?? "";
     this.#hint.textContent = hint.replace("{n}", this.#group.dataset.shortest ?? "");
     this.#input.setAttribute("aria-invalid", String(Boolean(problem)));
-  }
-
-  /**
-   * @param {string} reason
-   * @param {number} rtMs
-   * @param {Press["method"]} method
-   */
-  #recordPremature(reason, rtMs, method) {
-    if (this.#premature.length >= MOST_PREMATURE) return;
-    this.#premature.push({ reason, input_method: method, ms: Number.isFinite(rtMs) ? Math.round(rtMs * 10) / 10 : null });
   }
 }
 

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const { DisplayMonitor } = await load("display_monitor.js");
+const { DisplayMonitor } = await load("trial_conditions.js");
 const { MAX_LENGTH, Trace } = await load("trace.js");
 
 let frame;

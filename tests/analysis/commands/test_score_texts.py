@@ -1,0 +1,91 @@
+"""``parallax lm score`` gives a model each text with the white space and prefix of its file."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from click.testing import CliRunner
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from analysis.commands.score import score
+from tests.lm.huggingface.toy_tokenizers import masked_model, trained
+
+_SENTENCES = [
+    "the bakers near the oven smile .",
+    "Question : the baker smiles . Answer : the oven",
+    "the pilot waves , the pilots wave .",
+    "a nurse sings loudly",
+] * 50
+_TASK = """task: own_two_choices
+dataset_path: json
+dataset_kwargs: {data_files: {validation: d.jsonl}}
+output_type: multiple_choice
+validation_split: validation
+doc_to_text: "Question: {{goal}}\\nAnswer:"
+doc_to_target: label
+doc_to_choice: "{{[sol1, sol2]}}"
+"""
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("gpt2")
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=330, special_tokens=["<s>", "</s>"], initial_alphabet=alphabet,
+        show_progress=False,
+    )  # fmt: skip
+    bpe.train_from_iterator(_SENTENCES, trainer)
+    torch.manual_seed(2)
+    sizes = {"n_embd": 48, "n_layer": 2, "n_head": 4, "n_positions": 256}
+    config = GPT2Config(
+        vocab_size=bpe.get_vocab_size(), initializer_range=0.3, bos_token_id=0, eos_token_id=1,
+        **sizes,
+    )  # fmt: skip
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bpe, bos_token="<s>", eos_token="</s>")
+    tokenizer.save_pretrained(folder)
+    return f"hf:{folder}"
+
+
+def scored(model: str, items: Path) -> list[float]:
+    out = items.with_name("o.parquet")
+    result = CliRunner().invoke(
+        score, [model, str(items), "--out", str(out)], catch_exceptions=False
+    )
+    assert result.exit_code == 0, result.output
+    return pd.read_parquet(out)["logprob_nats"].to_list()
+
+
+def test_the_new_line_of_a_task_s_prompt_is_scored(gpt2, tmp_path):
+    rows = [
+        {"goal": "the pilot", "sol1": "wave.", "sol2": "waves.", "label": 1},
+        {"goal": "a nurse", "sol1": "sings loudly.", "sol2": "sing loudly.", "label": 0},
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    (tmp_path / "task.yaml").write_text(_TASK)
+    _, _, good, bad = scored(gpt2, tmp_path / "task.yaml")
+    # As lm-evaluation-harness computes it; with a space instead of the new line it is 3.988.
+    assert good - bad == pytest.approx(-1.991, abs=2e-3)
+
+
+def test_a_prefix_is_scored_before_both_options(gpt2, tmp_path):
+    rows = "item,prefix,good,bad\n1,the bakers near the oven,smile,smiles\n"
+    (tmp_path / "items.csv").write_text(rows)
+    # The sums of log_softmax over the whole sentences' tokens after <s>; "smile" alone is -16.9.
+    assert scored(gpt2, tmp_path / "items.csv") == pytest.approx([-49.047, -51.593], abs=2e-3)
+
+
+def test_a_special_token_that_a_text_contains_does_not_stop_a_masked_model(tmp_path):
+    tokenizer = trained("unigram", pre_tokenizers.Metaspace(), ["not a dog", "the dog"] * 3, 40)
+    masked_model(len(tokenizer)).save_pretrained(tmp_path / "m")
+    tokenizer.save_pretrained(tmp_path / "m")
+    rows = ["not a [SEP] dog,not a dog", "the [MASK] dog,the <mask> dog", "the [CLS] dog,the dog"]
+    (tmp_path / "items.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
+    assert len(scored(f"hf:{tmp_path / 'm'}", tmp_path / "items.csv")) == 6
