@@ -92,6 +92,7 @@ TESTED_ELSEWHERE = {
     "load",
     "panel_faults",
     "point_in_time",
+    "published_cloze",
     "published_imports",
     "published_times",
     "scale",
