@@ -143,16 +143,20 @@ def rows_shuffled(base: Base, draw: random.Random) -> Mutation:
     order = draw.sample(range(len(base.table)), len(base.table))
     table = base.table.iloc[order].reset_index(drop=True)
     ordered = base.file.path.endswith(".txt")  # Lines that follow one another are a pair.
-    return Mutation(table, base.file, base.right(table), ordered)
+    return Mutation(table, base.file, base.right(base.table), ordered)
 
 
 def missing_marked(base: Base, draw: random.Random) -> Mutation:
-    """Empty some cells of the number's last column, and mark them; their rows are no answers."""
-    table, column, mark = base.table.copy(), base.named[-1], draw.choice(_MARKS)
+    """Mark some cells of the number's first column as missing: their rows are no answers."""
+    used = [column for column in base.named if column in base.file.right]
+    column, mark = min(used, key=base.file.right.index), draw.choice(_MARKS)
+    table = base.table.copy()
     gone = draw.sample(range(len(table)), max(1, len(table) // 20))
     table.loc[table.index[gone], column] = mark
     left = base.table.drop(index=base.table.index[gone])
-    return Mutation(table, base.file, base.right(left), base.file.run != "judgments")
+    # A count of people is no answer that may be missing.
+    lost = base.file.run != "judgments" or bool(base.file.ours)
+    return Mutation(table, base.file, base.right(left), lost)
 
 
 def space_changed(base: Base, draw: random.Random) -> Mutation:

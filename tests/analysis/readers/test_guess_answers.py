@@ -137,6 +137,7 @@ def test_choices_with_a_confidence_beside_them_stay_choices(imported, tmp_path):
 def test_the_same_answers_as_words_and_as_numbers_are_one_column(imported, tmp_path):
     table = without(list(rows("yes")), "correct", "expected", "confidence")
     table = [row | {"n_judgment": int(row["judgment"] == "yes")} for row in table]
+    table[0]["n_judgment"] = ""
     assert imported(table).exit_code == 0
     said = pd.read_csv(tmp_path / "out" / "judgments.csv")["said_yes"]
     assert list(said) == [row["judgment"] == "yes" for row in table]
