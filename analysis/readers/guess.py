@@ -11,13 +11,12 @@ from analysis.readers.guess_columns import (
     LIKELY,
     Choice,
     ItemOptions,
-    SingleAnswers,
     find_item_column,
     find_side_columns,
     guess_side_choice,
-    guess_single_answers,
 )
 from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
+from analysis.readers.guess_single import SingleAnswers, describe_unread_scale, guess_single_answers
 from analysis.readers.guess_wide import (
     find_item_named_columns,
     find_numbered_columns,
@@ -35,7 +34,7 @@ from analysis.readers.mapping import (
     simplify_name,
 )
 from analysis.readers.several_options import find_option_columns, find_place_column, is_none
-from analysis.readers.single_answers import RATING, SAID_YES
+from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
 from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
@@ -183,6 +182,8 @@ def _map_single_answers(
         item_by_texts=identity.texts,
         item_by=identity.by,
         skip_blank=[role for role in (RATING, SAID_YES) if role in columns],
+        # A column of that name that holds no versions, such as a number, is the researcher's own.
+        unrelated=[name for name in (VERSION,) if name in table and name not in columns],
         rt_unit=_guess_time_unit(rows, columns.get("rt_ms", "")),
         drop=_drop_nonparticipants(table),
     )
@@ -220,9 +221,8 @@ def _map_participant(
     table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
-    missing_columns = (
-        () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
-    )
+    missing = (f"a column that holds the choice{describe_unread_scale(table)}",)
+    missing_columns = () if {"chosen", "correct"} & set(columns) else missing
     person = first_column_for_role(table, "participant")
     if person is None and mapping.wide:
         person = find_session_column(table)

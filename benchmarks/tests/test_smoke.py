@@ -61,6 +61,7 @@ RUNS = {
         *("--products", "1", "--unrelated", "40"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
+    "moves": ["--moves", "1"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
     "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],

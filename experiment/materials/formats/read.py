@@ -157,7 +157,9 @@ def _make_drafts_from_table(
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
         table, columns, factors, crossed = cross_factors(table, columns, factors)
-    if alone and holds_sentences_alone(table, columns):
+    # A column that is named as the version says that each sentence has a counterpart.
+    named_pairs = "version" in named_headers and "item" not in columns
+    if alone and not named_pairs and holds_sentences_alone(table, columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
         # The column does not distinguish versions here, and stays one of the researcher's own.
         columns.pop("version", None)
