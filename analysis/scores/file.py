@@ -196,11 +196,11 @@ def write_score_file(
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
-            check_results = {
-                "certificate": combine_certificates(certificates),
-                "check": combine_checks(checks),
-            }
-            facts = facts.model_copy(update=check_results)
+            certificate_text, check_text = (
+                combine_certificates(certificates),
+                combine_checks(checks),
+            )
+            facts = facts.model_copy(update={"certificate": certificate_text, "check": check_text})
             writer.add_key_value_metadata(facts.model_dump())
     return facts
 
