@@ -43,7 +43,7 @@ RUNS = {
     ],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "crowds": ["--short"],
-    "first_screen": ["--designs", "1", "--datasets", "2"],
+    "first_screen": ["--designs", "1", "--datasets", "2", "--nulls", "1"],
     "headline": ["--studies", "1", "--only", "worse"],
     "held_out": [
         *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
@@ -92,6 +92,7 @@ TESTED_ELSEWHERE = {
     "load",
     "panel_faults",
     "point_in_time",
+    "published_cloze",
     "published_imports",
     "published_times",
     "scale",
