@@ -196,13 +196,16 @@ def write_score_file(
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
-            certificate_text, check_text = (
-                combine_certificates(certificates),
-                combine_checks(checks),
-            )
-            facts = facts.model_copy(update={"certificate": certificate_text, "check": check_text})
+            facts = _add_results(facts, certificates, checks)
             writer.add_key_value_metadata(facts.model_dump())
     return facts
+
+
+def _add_results(
+    facts: ScoreFacts, certificates: Sequence[Certificate], checks: Sequence[Check]
+) -> ScoreFacts:
+    results = {"certificate": combine_certificates(certificates), "check": combine_checks(checks)}
+    return facts.model_copy(update=results)
 
 
 def _split_into_blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
