@@ -300,8 +300,8 @@ def _load_people(
 
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
-        "Give either --run, or --judgments or --times (each with --items and --mapping); for a "
-        "study in parts, each --run, and --parts."
+        "Give either --run, or --judgments or --times (each with --items and --mapping); for "
+        "a study in parts, give every --run and --parts."
     )
 
 

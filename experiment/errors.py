@@ -88,11 +88,11 @@ def prefix_location(error: ParallaxError, location: str) -> ParallaxError:
 def why_unread(error: Exception) -> str:
     """Return why a file could not be read, without its name or Python's internal terms."""
     if isinstance(error, UnicodeDecodeError):
-        return "it is no text in UTF-8"
+        return "it is not UTF-8 text"
     if isinstance(error, KeyError):
-        return f'"{error.args[0]}" is missing in it'
+        return f'"{error.args[0]}" is missing from it'
     if isinstance(error, TypeError):
-        return "it holds something else"
+        return "its contents have another structure"
     if isinstance(error, RecursionError):
         return "its brackets are nested too deeply"
     return getattr(error, "strerror", None) or " ".join(str(error).split())

@@ -110,8 +110,8 @@ def accuracy(
     """
     if not scores:
         raise click.UsageError(
-            f"Only {items} is given; two are needed: the study or its items, then their scores,"
-            " as in `parallax lm accuracy STUDY scores.parquet`."
+            f"Two arguments are needed: the study or its items, then their scores; only {items} "
+            "is given. For example: `parallax lm accuracy STUDY scores.parquet`."
         )
     if figures and not out:
         raise click.UsageError("--figures needs a folder to write to: add --out.")

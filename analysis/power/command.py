@@ -168,10 +168,13 @@ def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> It
     response = response_of(study)
     if response.types:
         raise AnalysisError(
-            "the sessions have several tasks, and power is computed for one",
+            "the sessions have several tasks, but power can be computed for only one",
             where=str(study.folder),
             expected="a study of one type of response",
-            remedy="Copy the folder for each task, with its items and its response alone",
+            remedy=(
+                "Make one copy of the study's folder for each task, with the items and the "
+                "response of that task only"
+            ),
         )
     if response.step_table is None and options.slowdown_percent is not None:
         raise click.UsageError(

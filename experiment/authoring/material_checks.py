@@ -155,7 +155,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     shown = (entry.kind for entries in built.lists for entry in entries)
     if study.payment.bonus == "per_correct_catch_trial" and Kind.CATCH not in shown:
         yield StudyError(
-            "the bonus is for correct catch trials, but the lists have none",
+            "the bonus is for correct catch trials, but the lists have no catch trials",
             where=examined.at("payment", "bonus"),
             expected="items of the kind catch, catch_trials in a square, or another bonus",
         )
@@ -335,10 +335,12 @@ def humanness(examined: Examined) -> Iterator[ParallaxError]:
     rates = rates_of(examined.study)
     if rates is None:
         yield StudyNote(
-            "the block has no published rates: its trials are scored, and nothing follows about "
-            "who answered",
+            "the block has no published rates: its trials are scored, but say nothing about "
+            "whether a person answered",
             where=examined.at("humanness"),
-            expected='rates = "FILE.toml", or nothing where there are none (docs/humanness.md)',
+            expected=(
+                'rates = "FILE.toml", or no key rates if none were published (docs/humanness.md)'
+            ),
         )
         return
     yield from _unknown_items(examined, rates, set(block.constructions))
@@ -351,7 +353,7 @@ def _unknown_items(
     for rate in rates.items:
         if of_block and rate.item not in of_block:
             yield StudyError(
-                f'rates are given of "{rate.item}", which is no item of the block',
+                f'the file gives rates for "{rate.item}", which is not an item of the block',
                 where=examined.name_of(examined.study.humanness.rates),  # type: ignore[union-attr]
                 expected=f"one of: {', '.join(sorted(of_block))}",
             )

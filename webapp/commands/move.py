@@ -165,7 +165,7 @@ def _arrive(target: Engine, installation: Installation, departure: Departure) ->
             raise MoveError(
                 f"this installation was moved to {departure.to} at {departure.at} already",
                 where="database_url",
-                remedy="Let the setting database_url name that database",
+                remedy="Set database_url to that database",
             )
         right = paying_copy.State(departure.right) if departure.right else None
         paying_copy.move_right(connection, installation, right)

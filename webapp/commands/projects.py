@@ -150,7 +150,7 @@ def member(name: str, user: str, role: str, instance: Path) -> None:
 def remove(name: str, user: str, instance: Path) -> None:
     """Remove USER from the project NAME; their access ends at once."""
     _change(instance, name, user, None)
-    click.echo(f"{user} is no member of {name} any more.")
+    click.echo(f"{user} is no longer a member of {name}.")
 
 
 @projects.command()

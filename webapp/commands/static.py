@@ -130,7 +130,7 @@ def static(
     check_needs_no_server(study, recruits, simulated=simulated)
     if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
         raise RunError(
-            f"the store {kind} and the name {out.name} do not go together",
+            f"the name {out.name} does not fit the store {kind}",
             where="--out",
             expected="a name that ends in .jzip for --store jatos, and any other for other stores",
         )
@@ -240,8 +240,8 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
         unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
         if not by_folder.keys() & runs.keys():
             raise RunError(
-                "the sessions are of no folder that was written here:"
-                f" {', '.join(sorted(unknown)) or 'none of them is as a page wrote it'}",
+                "the sessions come from no folder that this installation wrote:"
+                f" {', '.join(sorted(unknown)) or 'no file has the form that a page writes'}",
                 where=", ".join(map(str, paths)),
                 expected=f"one of: {', '.join(runs) or 'none yet'}",
                 remedy="Write the same folder again, from the same study with the same seed and"

@@ -251,10 +251,10 @@ def kinds(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "a kind that is none",
             items,
-            f'has "{word}" in the column "{header}", which is no kind; so the whole column was '
-            "taken for one of your own, and all fillers and catch trials became targets",
+            f'has "{word}" in the column "{header}", which is not a kind of item; so Parallax '
+            "read the whole column as one of your own, and made fillers and catch trials targets",
             (f'Write "{near}"' if near else "Write target, filler or catch")
-            + " and make the study again, or give a column that does not say the kind another name",
+            + " and make the study again, or rename the column if it does not state the kind",
             fatal=True,
         )
 
@@ -270,9 +270,9 @@ def lists(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "lists that are not read",
             (),
-            f"{note[:-1]}; Parallax dealt the items otherwise",
-            "Correct the column and make the study again, or give it another name where it does "
-            "not say who sees what",
+            f"{note[:-1]}; Parallax assigned the items to lists by itself",
+            "Correct the column and make the study again, or rename it if it does not "
+            "say which list an item is in",
         )
 
 
@@ -312,7 +312,7 @@ def numbers(materials: Materials) -> Iterator[Fault]:
             f'has "{values[texts[0].item_id]}" in the column "{column.removeprefix("own_")}", '
             f"where {len(filled) - len(texts)} items have a number: the analysis reads the whole "
             "column as words",
-            "Write a number with a point before its decimals, or leave the cell empty",
+            "Write a number with a decimal point, or leave the cell empty",
         )
 
 
@@ -340,7 +340,7 @@ def _find_similar_names(
                     items,
                     f'has the {attribute} "{name}", as {number} item(s) have; '
                     f'{others} have "{other}"',
-                    f'Write "{other}", where that was meant',
+                    f'Write "{other}", if that was meant',
                 )
 
 

@@ -289,11 +289,11 @@ def _refuse_misspelt(table: RawTable, column: str) -> None:
         word = row.values[column].lower()
         if word in misspelt:
             raise MaterialsError(
-                f'"{row.values[column]}" in the column "{column}" is no kind of item',
+                f'"{row.values[column]}" in the column "{column}" is not a kind of item',
                 where=row.place,
-                expected="target, filler, catch or practice in every row of it",
+                expected="target, filler, catch or practice in every row of this column",
                 remedy=(f'Did you mean "{misspelt[word]}"? ' if misspelt[word] else "")
-                + "A column that does not say what items are for needs another name",
+                + "Rename the column if it does not state the kind",
             )
 
 

@@ -134,7 +134,7 @@ def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
             f"{len(hidden)} row(s) of the sheet are hidden: {row_numbers}",
             where=f"{path}, row {hidden[0]}",
             expected="a sheet without hidden rows, so that it is clear which are items",
-            remedy="Show all rows and take away filters; then delete the rows that are no items",
+            remedy="Show all rows and remove filters; then delete the rows that are not items",
         )
 
 

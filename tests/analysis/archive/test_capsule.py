@@ -92,7 +92,7 @@ def test_a_capsule_of_a_newer_version_or_of_other_code_is_told(
     other = rewritten(packed[0], tmp_path / "other.zip", code_version="9.9.9")
     with pytest.raises(AnalysisError, match=r"made by Parallax 9\.9\.9") as told:
         reproduce_capsule(other)
-    assert "Check that version out" in str(told.value)
+    assert "Check out that version" in str(told.value)
 
 
 def test_a_capsule_with_another_manifest_or_plan_than_the_registered_is_told(

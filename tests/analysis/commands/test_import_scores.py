@@ -216,8 +216,8 @@ def test_scores_without_items_ask_for_them(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"target": "2"}, "none of its choices"),
-        ({"resps": [["x"]]}, "no log-likelihoods"),
+        ({"target": "2"}, "not one of its choices"),
+        ({"resps": [["x"]]}, "are not log-likelihoods"),
         ({"resps": [[["-1", "False"]]]}, "its log-likelihoods are"),
         (
             {"resps": [[["-inf", "False"]], [["-1", "False"]]]},
@@ -225,7 +225,7 @@ def test_scores_without_items_ask_for_them(tmp_path):
         ),
         ({"resps": [[["-1", "False"]], [["nan", "False"]]]}, "gave a choice no probability at all"),
         ({"arguments": [["", " a"]]}, "it has 1 choices"),
-        ({"arguments": [[], []]}, "the sample cannot be read: its arguments are no texts"),
+        ({"arguments": [[], []]}, "the sample cannot be read: its arguments are not texts"),
     ],
 )
 def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, message):

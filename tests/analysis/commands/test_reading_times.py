@@ -125,7 +125,7 @@ def test_times_of_what_was_not_scored_can_be_left_out_aloud(tmp_path):
     ("scored", "message"),
     [
         ("text_id,position,text\n1,1,a\n", "`parallax lm surprisal` wrote"),
-        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "a position of a text occurs twice"),
+        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "two rows have the same text and position"),
     ],
 )
 def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, message):

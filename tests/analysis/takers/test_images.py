@@ -66,7 +66,7 @@ def test_a_server_that_reads_no_images_is_refused_before_anything_is_written(
 def test_a_model_that_is_asked_by_text_is_refused(
     model: Path, study: Path, tmp_path: Path, reading: str
 ):
-    with pytest.raises(LmError, match=r"show an image, and .* is asked by text alone"):
+    with pytest.raises(LmError, match=r"show an image, and .* reads text alone"):
         list(run_take(asked(study, str(model), tmp_path / "out", reading), NOW))
     assert not (tmp_path / "out").exists()
 

@@ -282,7 +282,7 @@ templates = ["agreement"]
     "a condition on what people write": Mistake(
         TOML, 'type = "number"\n', 'type = "number"\n\n[[questionnaire]]\nname = "years"\n'
         'label = "How many?"\ntype = "number"\nonly_if = { age = "9" }\n', "line 66",
-        'depends on "age", into which people write or set what they like'),
+        'depends on "age", whose answers are not fixed options'),
     "a question twice": Mistake(TOML, 'name = "age"', 'name = "native_language"', "line 58",
                                 "two questions"),
     "a question's name with a space": Mistake(TOML, 'name = "age"', 'name = "how old"', "line 58",
@@ -326,9 +326,9 @@ templates = ["agreement"]
         'filter_set = "0123456789abcdef01234567"\nfilters = [{ name = "age", at_least = 18 }]',
         "recruitment", "filter_set or filters, not both"),
     "the version of no filter set": Mistake(TOML, 'require = ["AAA"]', "filter_set_version = 2",
-                                            "recruitment", "filter_set beside filter_set_version"),
+                                            "recruitment", "filter_set together with filter_set_version"),
     "details of no warning": Mistake(TOML, 'require = ["AAA"]', 'content_warning_details = "Blood"',
-                                     "recruitment", '"sensitive" or "explicit" beside its details'),
+                                     "recruitment", '"explicit" together with its details'),
     "a share above a hundred": Mistake(TOML, "min_approval_percent = 95",
                                        "min_approval_percent = 950", "line 72", "950"),
     "required and refused": Mistake(TOML, 'require = ["AAA"]', 'require = ["AAA"]\nrefuse = ["AAA"]',
@@ -398,7 +398,7 @@ templates = ["agreement"]
     "a published accuracy in words": Mistake("published.csv", "0.95", "high", "published.csv", "high"),
     "an unknown published construction": Mistake("published.csv", "1,agreement", "1,agrement",
                                                  "published.csv", 'Did you mean "agreement"?'),
-    "an accuracy that is no number": Mistake("published.csv", "0.95", "high", "published.csv",
+    "an accuracy that is not a number": Mistake("published.csv", "0.95", "high", "published.csv",
                                              '"high" in the column "accuracy" is not of the type'),
     "an unknown published condition": Mistake("published.csv", "question,sg", "question,sing",
                                               "published.csv", 'no condition "sing"'),
@@ -463,7 +463,7 @@ templates = ["agreement"]
     "a column of a rule misspelt": Mistake(TOML, 'construction = "filler"', 'where = { zpf = "4.1" }',
                                            "exclusion 1.where", 'Did you mean "zipf"?'),
     "a quota without a number": Mistake(TOML, "[trial]", "[[design.quotas]]\nlists = [1]\n[trial]",
-                                        "design.quotas 1", "changes nothing", note=True),
+                                        "design.quotas 1", "sets no number", note=True),
     "a quota of a level that is not there": Mistake(
         TOML, "[trial]", '[[design.quotas]]\nwhen = { g = "a" }\nparticipants_per_list = 2\n[trial]',
         "design.quotas", 'no factor "g"'),

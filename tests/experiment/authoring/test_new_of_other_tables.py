@@ -287,5 +287,5 @@ def test_a_pair_without_its_other_sentence_is_refused_in_a_table_of_several_task
 
 def test_a_second_good_sentence_of_an_item_is_refused(new):
     lines = ["item,version,sentence", "1,good,Dogs bark.", "1,good,Dogs run.", "1,bad,Dogs barks."]
-    with pytest.raises(ParallaxError, match="the row is a second good sentence of the same item"):
+    with pytest.raises(ParallaxError, match="the row is a second good sentence with the same item"):
         new(lines)

@@ -31,7 +31,7 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"compare": "subject: sg - plural"}, '"subject: sg - plural" is no comparison of this'),
+        ({"compare": "subject: sg - plural"}, '"subject: sg - plural" is not a comparison of this'),
         ({"constructions": ["latin"]}, 'There is no construction "latin"'),
         ({"of": "rating"}, 'the answers have no measure "rating"'),
         ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),

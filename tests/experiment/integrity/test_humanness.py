@@ -105,7 +105,7 @@ def copied(folder: Path, **changes: tuple[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"humanness": ('item = "robot"', 'item = "roboter"')}, 'rates are given of "roboter"'),
+        ({"humanness": ('item = "robot"', 'item = "roboter"')}, 'gives rates for "roboter"'),
         ({"study": ('["picture", "recall"]', '["pictures"]')}, 'of the construction "pictures"'),
         ({"study": ('"humanness.toml"', '"no.toml"')}, "missing or cannot be read"),
         ({"study": ('shown_to_people = "as_written"\n', 'shown_to_people = "sentence_case"\n')},

@@ -103,7 +103,7 @@ def test_each_task_is_balanced_by_itself():
     [
         ('column = "task"', 'column = "what"', 'nothing says which task the item "garden_path-1'),
         ('[trial.parameters.tasks.rating]', '[trial.parameters.tasks.judging]',
-         'is of the task "rating", which study.toml lacks'),
+         'belongs to the task "rating", which study.toml lacks'),
         ('response = "rating"', 'response = "ratings"', 'no type of response "ratings"'),
         ('response = "rating"', 'response = "mixed"', 'cannot be mixed itself'),
         ("points = 7", "points = 70", "points"),

@@ -114,7 +114,7 @@ def test_parts_of_a_character_are_joined(parts: list[str]):
     [
         (["the", " dog"], [None, -1.0], 'of another text \\("the dog"\\) than it was asked about'),
         (["the"], [None], "of another text"),
-        (["the", " cat"], [None, None], "gave nothing as a log-probability of a token"),
+        (["the", " cat"], [None, None], "gave no log-probability for a token"),
         (["the", " cat"], [None], 'gave no log-probabilities of the text "the cat"'),
         ([" x"], [-1.0], "of another text"),
     ],

@@ -225,7 +225,7 @@ def test_modules_that_never_end_are_refused(tmp_path, monkeypatch, deep):
         ring._modules |= {"left": below, "right": below}
     model._modules["ring"] = rings[0]
     path = saved(monkeypatch, tmp_path / "model.pt", model)
-    with pytest.raises(LmError, match="checkpoint: its modules hold each other"):
+    with pytest.raises(LmError, match="checkpoint: its modules contain each other"):
         read_published(path)
 
 

@@ -179,8 +179,8 @@ def test_the_commands_do_what_the_room_does(project, instance):
 
     assert "rob is finance in lab" in do("projects", "member", "lab", "rob", "finance")
     assert "finance" in do("projects", "members", "lab")
-    assert "no member of lab any more" in do("projects", "remove", "lab", "rob")
-    with pytest.raises(ProjectError, match="is no member"):
+    assert "is no longer a member of lab" in do("projects", "remove", "lab", "rob")
+    with pytest.raises(ProjectError, match="is not a member"):
         do("projects", "remove", "lab", "rob")
     assert "3 runs" in do("projects", "limits", "lab", "--runs", "3")
     assert "0 of 3" in do("projects", "list")

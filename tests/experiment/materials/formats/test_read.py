@@ -251,12 +251,16 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
             "good,bad,item\na,b,1\nc,d,1\n",
             "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
         ),
-        ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
+        (
+            "good,bad,kind\na,b,sample\n",
+            'line 2: "sample" in the column "kind" is not a kind of item',
+        ),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
+        ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,\n", "although others have one"),
         (
             "good,bad,item,condition\na,b,1,far\nc,d,1,near\n"
             "e,f,2,far\ng,h,2,neer\ni,j,3,far\nk,l,3,near\n",
-            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there in place of '
+            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there instead of '
             'near. Expected every item in each of: far, near. Did you mean "near"',
         ),
         (
@@ -339,9 +343,9 @@ def test_a_header_that_a_researcher_gave_wrongly_is_named(tmp_path, named, messa
     ("found", "message"),
     [
         (["a", "b"], r'p.pickle: the pickle holds \["a", "b"\]. Expected a dictionary'),
-        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is no pair and no triple'),
-        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is no pair and no triple'),
-        ({"sg": 3}, "p.pickle, sg, 1: 3 is no pair and no triple"),
+        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is neither a pair nor a triple'),
+        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is neither a pair nor a triple'),
+        ({"sg": 3}, "p.pickle, sg, 1: 3 is neither a pair nor a triple"),
         ({7: [("a", "b")]}, r"p.pickle, 7, 1: .* from conditions to lists of pairs"),
     ],
 )
