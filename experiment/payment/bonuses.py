@@ -84,7 +84,7 @@ def _bonus_minor(payment: Payment, candidate: BonusCandidate, run_ref: str) -> i
         return payment.bonus_minor * candidate.correct_catch_trials
     if payment.bonus == "kept" and candidate.kept is None:
         raise PaymentError(
-            f"the exclusion rules have not yet been applied to the participant {candidate.ref}",
+            f"it has not been decided yet whether the participant {candidate.ref} is kept",
             where='study.toml, payment, bonus = "kept"',
             remedy=f"Decide with: parallax exclude {run_ref}",
         )

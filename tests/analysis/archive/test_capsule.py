@@ -122,14 +122,14 @@ def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "x")
         archive.infolist()[0].file_size = 9 * 1024**3
-    with pytest.raises(AnalysisError, match="no capsule: it holds more than 8 GiB"):
+    with pytest.raises(AnalysisError, match="not a capsule: it holds more than 8 GiB"):
         reproduce_capsule(path)
 
 
 def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Path):
     path = tmp_path / "x.zip"
     path.write_bytes(b"PK no")
-    with pytest.raises(AnalysisError, match="no capsule"):
+    with pytest.raises(AnalysisError, match="not a capsule"):
         reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../outside", "x")

@@ -119,7 +119,7 @@ def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     with mapped.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("code", "CCCC", "BBBB"), *pairs])
     assert judgments(join_parts([other, again], mapped))["own_instruction"].nunique() == 2
-    with pytest.raises(AnalysisError, match="of other levels"):
+    with pytest.raises(AnalysisError, match="has other levels"):
         join_parts([other, replace(again, participants=lists)], mapped)
 
 

@@ -211,7 +211,7 @@ templates = ["agreement"]
     "a lockout of a minute": Mistake(TOML, "lockout_ms = 150", "lockout_ms = 60000", "line 36",
                                      "60000"),
     "no lockout": Mistake(TOML, "lockout_ms = 150", "lockout_ms = 0", "line 36",
-                          "presses count 0 ms after the answer before them", note=True),
+                          "a press counts from 0 ms after the previous answer", note=True),
     "a lockout and a gap that are shorter": Mistake(TOML, "lockout_ms = 150",
                                                     "lockout_ms = 99\ngap_ms = 50", "line 36",
                                                     "presses count 149 ms", note=True),

@@ -194,7 +194,7 @@ def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, 
 
 
 def test_a_kind_that_is_misspelt_is_refused(new, tmp_path):
-    with pytest.raises(ParallaxError, match=r'line 3: "fillr".*no kind of item.*"filler"\?'):
+    with pytest.raises(ParallaxError, match=r'line 3: "fillr".*not a kind of item.*"filler"\?'):
         new(["good,bad,type", "a,b,target", "c,d,fillr"])
     assert not (tmp_path / "mine").exists()
 

@@ -73,7 +73,7 @@ def test_answers_without_a_measure_cannot_be_compared(monkeypatch: pytest.Monkey
     ("study", "declared", "message"),
     [
         ("yes_no", {"compare": "version"}, "no sentence expects no"),
-        ("yes_no", {"compare": "slope of length"}, "d' is a number of many answers"),
+        ("yes_no", {"compare": "slope of length"}, "d' is computed from many answers"),
         ("yes_no", {"compare": "people - models"}, "not compared by d_prime"),
     ],
 )

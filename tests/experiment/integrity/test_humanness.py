@@ -122,4 +122,4 @@ def test_a_block_that_cannot_work_is_refused_with_its_reason(tmp_path, changes, 
 def test_a_block_without_rates_is_noted(tmp_path):
     report = check_folder(str(copied(tmp_path, study=('rates = "humanness.toml"', ""))), 1)
     assert not report.errors
-    assert "nothing follows about who answered" in " ".join(map(str, report.notes))
+    assert "say nothing about whether a person answered" in " ".join(map(str, report.notes))

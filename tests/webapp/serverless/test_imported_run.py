@@ -65,7 +65,7 @@ def test_its_page_for_researchers_shows_it_and_offers_nothing_that_a_server_woul
         assert offered not in page
     for refused in ("open", "grow"):
         done = researcher.post(f"{here}/{refused}", places="2")
-        assert "is taken without a server" in done.text
+        assert "is a folder of static pages" in done.text
     people = researcher.get(f"{here}/participants").text
     assert "p00000000001" in people
     assert researcher.get(f"{here}/participants/p00000000001").status_code == 200

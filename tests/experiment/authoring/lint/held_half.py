@@ -58,7 +58,7 @@ def one_longer(table: Table, rng: random.Random) -> Planted | None:
     text = table.rows[row][table.bad]
     more = rng.choice(("in the middle of the night", "as we all know now", "for a very long time"))
     table.rows[row][table.bad] = f"{text[:-1]} {more}{text[-1]}"
-    return Planted("other lengths", (row,))
+    return Planted("differ in length", (row,))
 
 
 def same_up_to_comma(table: Table, rng: random.Random) -> Planted | None:

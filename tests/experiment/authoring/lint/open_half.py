@@ -153,7 +153,7 @@ def same_order(table: Table, _: random.Random) -> Planted | None:
         row[table.bad] = " ".join(words)
         if len(set(words)) < len(words) or row[table.bad] == row[table.good]:
             return None
-    return Planted("changed places")
+    return Planted("are in another order")
 
 
 def bracket(table: Table, rng: random.Random) -> Planted | None:

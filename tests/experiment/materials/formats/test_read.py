@@ -443,7 +443,7 @@ def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_pat
     found = read_materials(write(tmp_path / "t.json", json.dumps(rows)))
     assert texts(found) == [("The boy runs.", "The boy run."), ("She sings.", "She sing.")]
     for other in ({"good": "a"}, [1], []):
-        with pytest.raises(MaterialsError, match=r"no list of items|empty"):
+        with pytest.raises(MaterialsError, match=r"neither a list of items|empty"):
             read_materials(write(tmp_path / "t.json", json.dumps(other)))
     with pytest.raises(MaterialsError, match=r"t\.json: the file is not JSON \("):
         read_materials(write(tmp_path / "t.json", '[{"good": "a"'))
@@ -523,7 +523,7 @@ def test_a_factor_with_a_level_called_control_is_no_column_of_kinds(tmp_path):
     assert {item.kind for item in found.items} == {Kind.TARGET}
     assert any('"type" is not read as kinds' in note for note in found.notes)
     path.write_text(path.read_text().replace("control", "filler"))
-    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is no kind'):
+    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is not a kind'):
         read_materials(path, alone=True)
 
 
