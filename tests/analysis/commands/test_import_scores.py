@@ -176,7 +176,7 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path, mark)
         ("sentence,logprob\nIt is.,high\n", '"high" in the column'),
         ("sentence,logprob\nIt is.,-inf\n", '"-inf" in the column'),
         ("sentence,surprisal\nIt is.,-1\n", '"-1" in the column "surprisal"'),
-        ("sentence,logprob\nIt is.,-1\n", r"a version has no score: a \(bad\)"),
+        ("sentence,logprob\nIt is.,-1\n", r"have a version without a score: a \(bad\)"),
         ("sentence,logprob\nIt is.,-1\nIt is.,-2\nIt are.,-1\n", "good version of .* a has two"),
         ("sentence,logprob\nNobody knows.,-1\n", "no score belongs to any of the items"),
         ("item_id,variant,logprob\nx,good,-1\n", "no score belongs to any of the items"),

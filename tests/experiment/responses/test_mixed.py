@@ -111,7 +111,7 @@ def test_each_task_is_balanced_by_itself():
         ("points = 7", 'points = 7\nblocks = ["end"]', 'block "end"'),
         ("points = 7", 'points = 7\nblocks = [""]\n[trial.parameters.tasks.two]\n'
          'response = "rating"\nblocks = [""]', 'two tasks name the block ""'),
-        ("[trial.parameters]", 'keys = ["1", "2"]\n[trial.parameters]', "each task of this session has its own keys"),
+        ("[trial.parameters]", 'keys = ["1", "2"]\n[trial.parameters]', "has its own keys"),
     ],
 )  # fmt: skip
 def test_what_no_session_can_be_made_of_is_named(tmp_path: Path, old, new, expected):
