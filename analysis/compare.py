@@ -126,8 +126,10 @@ def compare(
 @click.option(
     "--task",
     default="",
-    help="Of multitask sessions, compare this task only; of several scales, this one. By default "
-    "each has a report in its own folder.",
+    help=(
+        "Compare only this task of multitask sessions, or only this one of several scales. By "
+        "default each has a report in its own folder."
+    ),
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -181,7 +183,7 @@ def compare(
 @click.option(
     "--about",
     type=_PATH,
-    help="A TOML file with [publication] and [baseline], in place of the study's own.",
+    help="A TOML file with [publication] and [baseline], instead of the study's own.",
 )
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(

@@ -62,7 +62,7 @@ _PATH = click.Path(path_type=Path)
     default=FULL,
     show_default=True,
     type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
-    help="How a model's log-probabilities become one score; word: the target's alone.",
+    help="How a model's log-probabilities become one score; word: that of the target word alone.",
 )
 @click.option(
     "--by",

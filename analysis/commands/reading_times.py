@@ -47,7 +47,7 @@ _DIVIDERS = {".csv": ",", ".tsv": "\t"}
     "column_pairs",
     multiple=True,
     metavar="OURS=HEADER",
-    help="Our column's header in TIMES; for text_id several, divided by commas.",
+    help="Our column's header in TIMES; for text_id several, separated by commas.",
 )
 @click.option("--drop-unmatched", is_flag=True, help="Leave out times that have no surprisal.")
 def join(

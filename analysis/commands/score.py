@@ -209,7 +209,9 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run Hugging Face models text by text, without sharing beginnings.",
 )
-@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option(
+    "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
+)
 @click.option(
     "--device",
     type=click.Choice(get_args(Device)),

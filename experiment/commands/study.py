@@ -246,7 +246,7 @@ def show(name_or_folder: str, seed: int) -> None:
     "--rules",
     "rules_file",
     type=click.Path(path_type=Path),
-    help="A file of [[exclusion]] tables to try in place of the study's.",
+    help="A file of [[exclusion]] tables to try instead of the study's.",
 )
 @click.option(
     "--people",
@@ -260,7 +260,7 @@ def show(name_or_folder: str, seed: int) -> None:
 def try_rules(
     name_or_folder: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
 ) -> None:
-    """Count whom STUDY's exclusion rules would exclude of simulated participants.
+    """Count how many simulated participants STUDY's exclusion rules would exclude.
 
     The participants are attentive, guess, always give the first answer, or are careless.
     """

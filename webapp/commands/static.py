@@ -68,7 +68,7 @@ REPORT = "report.html"
     show_default=True,
     help="Where answers are kept.",
 )
-@click.option("--url", default="", help="Where the store post, or another DataPipe, is.")
+@click.option("--url", default="", help="The address of the store post, or of another DataPipe.")
 @click.option("--experiment", default="", help="DataPipe's id of the experiment.")
 @click.option("--staging", default="", help="The database where DataPipe stages single answers.")
 @click.option(
@@ -81,7 +81,7 @@ REPORT = "report.html"
     type=click.IntRange(0, 99),
     default=20,
     show_default=True,
-    help="How many of a hundred you expect not to finish; it only changes what is printed.",
+    help="The percentage of people whom you expect not to finish; it only changes what is printed.",
 )
 @click.option("--no-counter", is_flag=True, help="Draw sessions by chance, not by a counter.")
 @click.option(
