@@ -303,7 +303,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         )
     if LIKE_A_PICTURE.search(PICTURE.sub("", item.context)):
         return (
-            "has a picture that lies elsewhere, or whose bytes cannot be read",
+            "has a picture that is stored elsewhere, or whose bytes cannot be read",
             "the picture's bytes in its address: ![what it shows](data:image/png;base64,...)",
         )
     if len(item.context) > _MOST_LETTERS:
@@ -313,7 +313,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         )
     if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
         return (
-            "has a picture without a word for those who do not see it",
+            "has a picture without a description for people who cannot see it",
             "what it shows, between the brackets: ![two lines](data:...)",
         )
     return "", ""

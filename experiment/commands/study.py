@@ -347,7 +347,7 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     yield f"- Materials: SHA-256 `{values['materials_hash']}`."
     yield f"- Lists: SHA-256 `{values['lists_hash']}`."
     yield from ("", "## Sample size", "")
-    yield f"- {values['n_participants']} participants: the run has so many places and no more."
+    yield f"- {values['n_participants']} participants: the run has exactly this many places."
     if STOPPING in values:
         yield f"- It may stop before: {Stopping.model_validate(values[STOPPING]).words}."
     yield from ("", "## Who is left out", "")

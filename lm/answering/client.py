@@ -142,8 +142,8 @@ class Client:
             wait_s = max(wait_s, _retry_after_s(response))
         message = (
             f"{self._server.url}/{path} gives no answer ({reason}). Expected a server that speaks "
-            f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
-            "answered is kept: the same command goes on from there."
+            f"the OpenAI-compatible protocol and has the model {self._server.model}. The "
+            "answers so far are kept: the same command continues from there."
         )
         if unusable:
             raise UnusableReplyError(message)

@@ -73,7 +73,7 @@ def move_(url: str, instance: Path) -> None:
         _arrive(target, installation, departure)
     click.echo("The SQLite file is not used any more: nobody can be served or paid from it.")
     click.echo(
-        "Now let the setting database_url name the PostgreSQL database, start the server, and make "
+        "Now set database_url to the PostgreSQL database, start the server, and make "
         "a backup: parallax db backup FILE. Backups of the SQLite file cannot be restored there."
     )
     click.echo(

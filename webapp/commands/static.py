@@ -151,7 +151,7 @@ def static(
     if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, study):
-        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
+        click.echo(f"The recruiter {recruiter} ignores these keys: {', '.join(unused)}.")
 
 
 def _write_study(
@@ -272,7 +272,7 @@ def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entr
     if len(gathered.unreadable) > _SHOWN:
         lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
     for name, number in gathered.strange.items():
-        lines.append(f"{name}: {number} parts are nothing that a page wrote.")
+        lines.append(f"{name}: {number} parts were not written by a page.")
     for name, number in gathered.changed.items():
         lines.append(
             f"Session {name}: {number} entries are not as the browser wrote them, and are left out."
@@ -306,7 +306,8 @@ def _import_report(
     ]
     if gaps and mark.assignment == "counter":
         lines.append(
-            f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
+            f"{len(gaps)} numbers below the highest belong to no session here: "
+            f"{_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
     return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]

@@ -63,7 +63,7 @@ def cells(materials: Materials) -> Iterator[Fault]:
         materials,
         "a cell of a spreadsheet",
         lambda text: bool(_CELL.fullmatch(text.strip())),
-        "is a cell of a spreadsheet and no text",
+        "holds a value that a spreadsheet made, not a text",
         "Write the text; in a spreadsheet, format the column as text first",
     )
     yield from _find_missing_contexts(materials)
@@ -95,7 +95,7 @@ def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
 
 def markup(materials: Materials) -> Iterator[Fault]:
     """Report texts with Markdown or LaTeX, which participants would see literally."""
-    remedy = "Take the signs away: participants see the text as it is"
+    remedy = "Remove the markup: participants see the text literally"
     yield from _texts(
         materials,
         "Markdown",
@@ -113,14 +113,14 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
         "a note left over",
         lambda text: bool(_LEFT_OVER.search(text)),
         "holds a note that nobody meant participants to read",
-        "Take the note away",
+        "Remove the note",
     )
     yield from _texts(
         materials,
         "an example's number",
         lambda text: bool(_NUMBERED.search(text)),
         "begins with the number of an example",
-        "Take the number away",
+        "Remove the number",
         style=True,
     )
     yield from _texts(

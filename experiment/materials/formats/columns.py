@@ -179,7 +179,7 @@ def kinds_from_conditions(
         for own_name in [row.values[column]]
     )
     counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
-    note = f'The column "{column}" says of some rows what they are for: {counts}.'
+    note = f'The column "{column}" states the kind of some rows: {counts}.'
     kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
     return kinds_table, {**headers, "kind": header}, [note]
 

@@ -86,11 +86,13 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     notes = list(_fill_merged_cells(lines, first))
     if other_sheets:
         names = ", ".join(f'"{sheet.title}"' for sheet in other_sheets)
-        notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
+        notes.append(
+            f'Only the first sheet of the workbook, "{first.title}", is read, not {names}.'
+        )
     if hidden := _hidden_columns(first):
         notes.append(
             f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
-            "and delete it where it is not meant."
+            "and delete it if it does not belong to the items."
         )
     return lines, tuple(notes)
 

@@ -128,7 +128,12 @@ def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, .
         )
     word = telling_word(text)
     advice = f'; check that "{word}" is right' if word else ""
-    return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{advice}.",)
+    return (
+        (
+            f"{path.name} is not Unicode text: it was read in the encoding of Excel on "
+            f"Windows{advice}."
+        ),
+    )
 
 
 def _read_text_table(path: Path, language: str) -> RawTable:

@@ -408,7 +408,7 @@ templates = ["agreement"]
                                           "judge"),
     "Latin-1 results": Mistake("published.csv", "0.95,me", "0.95,m\udcfc", "published.csv", "UTF-8"),
     # What a hurried person leaves in a table, or writes of a design.
-    "a text of spaces": Mistake("items.tsv", "It rains in 1.", "  ", "items.tsv", "nothing but white space"),
+    "a text of spaces": Mistake("items.tsv", "It rains in 1.", "  ", "items.tsv", "consists of white space"),
     "letters lost another way": Mistake("items.tsv", "It rains in 1.", "C\u00c5\u201aek \u00c4\u2026",
                                         "items.tsv", "between encodings"),
     "an error of a spreadsheet": Mistake("items.tsv", "It rains in 1.", "#REF!", "items.tsv",

@@ -27,7 +27,7 @@ def test_a_question_comes_to_its_value_or_stops(seed: int):
     case = make_case(random.Random(seed))
     answerer = answerer_of(case)
     if case.truth is None:
-        with pytest.raises(UnusableReplyError, match="What was answered is kept"):
+        with pytest.raises(UnusableReplyError, match="The answers so far are kept"):
             answerer.reply([case.question])
     else:
         [reply] = answerer.reply([case.question])

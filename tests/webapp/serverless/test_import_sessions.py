@@ -193,7 +193,7 @@ def test_a_counter_that_repeats_or_jumps_is_named_and_everybody_is_kept(tmp_path
     told = imported(tmp_path)
     assert "3 finished" in told
     assert "1 sessions were given to several people: 1." in told
-    assert "2 numbers below the highest are of nobody here: 2, 3." in told
+    assert "2 numbers below the highest belong to no session here: 2, 3." in told
 
 
 def test_two_sessions_of_one_person_of_a_panel_are_one_participant(tmp_path, study):

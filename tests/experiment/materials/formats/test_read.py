@@ -421,7 +421,7 @@ def test_columns_of_questions_are_read_in_any_case(tmp_path):
     ] * 2
     other = table.replace("Question", "Comprehension")
     notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
-    assert any("nobody is asked them" in note for note in notes)
+    assert any("participants are not asked them" in note for note in notes)
 
 
 def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):
