@@ -421,7 +421,7 @@ templates = ["agreement"]
     "markup in a sentence": Mistake("items.tsv", "It rains in 1.", "<i>It</i> rains in 1.", "items.tsv",
                                     "see literally", note=True),
     "an entity in a sentence": Mistake("items.tsv", "It rains in 1.", "It rains &amp; in 1.",
-                                       "items.tsv", "as it is", note=True),
+                                       "items.tsv", "see literally", note=True),
     "a cell that a program left empty": Mistake("items.tsv", "It rains in 1.", "NaN", "items.tsv",
                                                 "empty cell", note=True),
     "a letter that only looks alike": Mistake("items.tsv", "The noun 1", "The n\u043eun 1", "items.tsv",

@@ -111,7 +111,7 @@ def copied(folder: Path, **changes: tuple[str, str]) -> Path:
         ({"study": ('shown_to_people = "as_written"\n', 'shown_to_people = "sentence_case"\n')},
          "texts are rendered"),
         ({"items": ("data:image/png;base64,", "https://x.org/")}, "is stored elsewhere"),
-        ({"items": ("![Two lines with fins at their ends]", "![]")}, "without a description for people"),
+        ({"items": ("![Two lines with fins at their ends]", "![]")}, "without a description"),
     ],
 )  # fmt: skip
 def test_a_block_that_cannot_work_is_refused_with_its_reason(tmp_path, changes, problem):
