@@ -101,7 +101,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
-    """Report items that a page of its own cannot show, which prevents building the lists."""
+    """Report items that the page of their response type cannot show, so no lists can be built."""
     try:
         response = response_of(examined.study)
     except ParallaxError:

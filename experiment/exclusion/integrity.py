@@ -69,7 +69,7 @@ class IntegrityRule(BaseRule):
         raise NotImplementedError
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Report the types of response and ways of input for which the rule does not count."""
+        """Report the types of response and ways of input for which the rule excludes nobody."""
         types = {type_.measured_name for type_ in list_tasks(planned.session_type)}
         name = self.rate_name or self.name
         if unmeasured := unmeasured_types(name, types):

@@ -202,7 +202,7 @@ class TextFile:
 
     @contextmanager
     def lines(self, n_skipped: int = 0) -> Iterator[TextIO]:
-        """Open the file after its first ``after`` characters, with line ends unchanged."""
+        """Open the file after its first ``n_skipped`` characters, with line ends unchanged."""
         with self.path.open(encoding=self.encoding, newline="") as file:
             n_left = n_skipped
             while n_left > 0 and (chunk := file.read(min(n_left, _PIECE))):
