@@ -124,6 +124,19 @@ def compare(
     "repeat it for more models, which are named by their files.",
 )
 @click.option(
+    "--variants",
+    type=_PATH,
+    help="For typed answers, a table of texts that count as another answer, such as misspellings: "
+    "the columns typed and answer.",
+)
+@click.option(
+    "--completions",
+    multiple=True,
+    type=_PATH,
+    help="For typed answers, a table that `parallax lm completions` wrote; repeat it for more "
+    "models, which are named by their files.",
+)
+@click.option(
     "--task",
     default="",
     help=(
@@ -197,6 +210,8 @@ def command(
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
+    variants: Path | None,
+    completions: tuple[Path, ...],
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
@@ -218,6 +233,7 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
+    options = _read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
         # An installation may lack model participants.
@@ -241,6 +257,23 @@ def command(
             _print_summary(
                 compare(part, scores, folder, part_options, figures=not no_figures), folder
             )
+
+
+def _read_tables_of_typed_answers(
+    options: ComparisonOptions, variants: Path | None, completions: Sequence[Path]
+) -> ComparisonOptions:
+    # An installation may lack typed answers.
+    if variants:
+        from analysis.typed.variants import read_variants
+
+        options = replace(options, variants=read_variants(variants))
+    if completions:
+        from analysis.typed.completions import read_completions
+
+        options = replace(
+            options, completions={path.stem: read_completions(path) for path in completions}
+        )
+    return options
 
 
 def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:

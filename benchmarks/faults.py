@@ -46,7 +46,7 @@ PLACES_PER_LIST = (1, 1, 1, 1, 2, 6)  # the last needs more than one HIT
 BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
 KINDS = ("throttled", "server_error", "server_error_after", "request_lost", "reply_lost")
 MOST_WORKERS = 200
-_NOT_ASKED = ("runs", "processes", "kept")
+_NOT_ASKED = ("runs", "races", "processes", "kept")
 REWARD, BONUS = 20, 5  # as the study of the environment says
 WRONG = (
     *("people paid less", "people paid more", "HITs orphaned", "places lost", "findings left"),
@@ -281,12 +281,23 @@ def campaign(
     An interrupt ends it early, with the counts of what was done. With ``--kept FILE`` each batch is
     a line of the file, and one that stands there already is not run again.
     """
+    return campaign_in_batches(
+        options, one_environment, range(0, options.runs, RUNS_PER_ENVIRONMENT)
+    )
+
+
+def campaign_in_batches(
+    options: argparse.Namespace,
+    one_batch: Callable[[argparse.Namespace, int], Counter[str]],
+    all_firsts: Sequence[int],
+) -> Counter[str]:
+    """Return the counts of every batch together; each is known by the number of its first run."""
     asked = {name: value for name, value in vars(options).items() if name not in _NOT_ASKED}
     kept = _kept(options.kept, asked)
-    counts = sum(kept.values(), Counter[str]())
-    firsts = [each for each in range(0, options.runs, RUNS_PER_ENVIRONMENT) if each not in kept]
+    firsts = [first for first in all_firsts if first not in kept]
+    counts = sum((kept[first] for first in all_firsts if first in kept), Counter[str]())
     with ProcessPoolExecutor(options.processes) as pool:
-        batches = pool.map(partial(one_environment, options), firsts)
+        batches = pool.map(partial(one_batch, options), firsts)
         done = zip(firsts, batches, strict=True)
         try:
             for first, batch in tqdm(done, total=len(firsts), unit="batch"):

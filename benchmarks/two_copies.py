@@ -1,6 +1,7 @@
 """Let two live copies of an installation pay the same participants at once; check all payments.
 
 Usage: python benchmarks/two_copies.py [--races 100] [--seed 1] [--processes 2] [--longest 10]
+       [--kept FILE]
 
 Each race has a stand-in in a separate process (for Prolific, or for Mechanical Turk in every other
 race), a run with approved participants who are owed a bonus, and a second copy of the installation:
@@ -24,17 +25,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import httpx
 from fault_injection.environment import Environment, Worker, small_study
 from fault_injection.prolific import Participant, ProlificEnvironment
+from faults import campaign_in_batches
 
 import parallax
 from experiment.studies.load import load_study
@@ -58,10 +58,10 @@ SHOWN = (
     *("races", "races on prolific", "races on mturk", "backups restored", "folders copied", *WAYS),
     *("settled by hand", "people paid once", *WRONG),
 )
-_PATIENCE_S, _BETWEEN_S = 120.0, 0.3
+PATIENCE_S, BETWEEN_S = 120.0, 0.3
 # After so long a payment that a process was making when it was killed may be looked at.
 _LATER = timedelta(minutes=6)
-_BULK_S = 0.3  # so long Prolific takes until an order shows
+BULK_S = 0.3  # so long Prolific takes until an order shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def serve_world(folder: Path, recruiter: str, pipe: Connection) -> None:
             currency="USD",
             balance_minor=10**9,
             webhooks_by_themselves=False,
-            bulk_s=_BULK_S,
+            bulk_s=BULK_S,
         )
     else:
         market = create_marketplace(folder / "market", balance_cents=10**7)
@@ -180,7 +180,7 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def one_race(number: int, options: argparse.Namespace) -> Counter[str]:
+def one_race(options: argparse.Namespace, number: int) -> Counter[str]:
     """Return the counts of one race."""
     rng = random.Random(f"{options.seed} {number}")
     recruiter = ("prolific", "mturk")[number % 2]
@@ -188,7 +188,7 @@ def one_race(number: int, options: argparse.Namespace) -> Counter[str]:
         race = Race(Path(name), made, rng, min(rng.choice(GAPS_S), options.longest))
         race.run()
         counts = race.counts
-        paid = Counter(_bonuses(made.url))
+        paid = Counter(list_bonuses(made.url))
         counts["people paid twice"] = sum(times > 1 for times in paid.values())
         counts["people not paid"] = made.people - len(paid)
         counts["people paid once"] = sum(times == 1 for times in paid.values())
@@ -216,8 +216,9 @@ def world(folder: Path, recruiter: str) -> Iterator[World]:
         process.join()
 
 
-def _bonuses(url: str) -> list[str]:
-    with httpx.Client(base_url=url, trust_env=False, timeout=_PATIENCE_S) as web:
+def list_bonuses(url: str) -> list[str]:
+    """Return whom the platform paid a bonus, once for each."""
+    with httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_S) as web:
         payments = web.get("/control/payments").raise_for_status().json()["payments"]
     who = "participant" if payments and "participant" in payments[0] else "worker_id"
     return [str(each[who]) for each in payments if each["kind"] == "bonus"]
@@ -291,7 +292,7 @@ class Race:
         self._second.give("paying-copy", "show")
         request = paying_copy.find_request_code(self._second.folder)
         hand_over = ("paying-copy", "hand-over", "--to", request)
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while self._first.give(*hand_over) != 0:
             # Something is in doubt: what the message says is done.
             self._first.give("reconcile", self._run, "--fix")
@@ -299,13 +300,13 @@ class Race:
             if time.monotonic() > until:
                 self.counts["left undone"] += 1
                 return
-            time.sleep(_BETWEEN_S)
+            time.sleep(BETWEEN_S)
         output = (self._first.folder.parent / "output").read_text(encoding="utf-8")
         code = output.rpartition("--code ")[2].split()[0]
         assert self._second.give("paying-copy", "take-over", "--code", code) == 0
 
     def _pay_the_rest(self, copy: Copy) -> None:
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while True:
             copy.give("reconcile", self._run, "--fix")
             self._settle(copy)
@@ -315,31 +316,21 @@ class Race:
             if time.monotonic() > until:
                 self.counts["left undone"] += 1
                 return
-            time.sleep(_BETWEEN_S)
+            time.sleep(BETWEEN_S)
 
     def _settle(self, copy: Copy) -> None:
         """Decide as a person who looks at the platform's pages whether an order was carried out."""
-        time.sleep(2 * _BULK_S)
+        time.sleep(2 * BULK_S)
         with closing(sqlite3.connect(copy.folder / "parallax.sqlite3")) as database:
             lines = database.execute("SELECT id, state FROM payment WHERE kind = 'bonus'")
             states = dict(lines.fetchall())
         doubtful = [id_ for id_, state in states.items() if state in ("ordered", "unknown")]
         done = sum(state == "done" for state in states.values())
         if len(doubtful) == 1:
-            is_paid = len(_bonuses(self._url)) > done
+            is_paid = len(list_bonuses(self._url)) > done
             wish = "--paid" if is_paid else "--not-paid"
             settled = copy.give("settle", self._run, str(doubtful[0]), wish) == 0
             self.counts["settled by hand"] += settled
-
-
-def campaign(options: argparse.Namespace) -> Counter[str]:
-    """Return the counts of all races together."""
-    counts = Counter[str]()
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(options.processes, mp_context=fork) as pool:
-        for found in pool.map(partial(one_race, options=options), range(options.races)):
-            counts.update(found)
-    return counts
 
 
 if __name__ == "__main__":
@@ -348,7 +339,9 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--longest", type=float, default=10.0, help="gap in seconds")
-    totals = campaign(parser.parse_args())
+    parser.add_argument("--kept", type=Path, help="where races are kept, to go on with later")
+    options = parser.parse_args()
+    totals = campaign_in_batches(options, one_race, range(options.races))
     for name in SHOWN:
         print(f"{name:<34}{totals[name]:>8,}")
     sys.exit(any(totals[name] for name in WRONG))

@@ -228,6 +228,19 @@ _PATH = click.Path(path_type=Path)
     help="How many processes to score with.",
 )
 @click.option("--cluster", help="The address of a Dask scheduler whose workers score.")
+@click.option(
+    "--checkpoints", is_flag=True, help="Score all checkpoints in MODEL's folder into one file."
+)
+@click.option(
+    "--revisions",
+    help="Score these revisions of a Hugging Face MODEL, with commas between, into one file; all: "
+    "those named after a step.",
+)
+@click.option(
+    "--tokens-per-step",
+    type=click.IntRange(1),
+    help="Tokens that a training step read, where checkpoints do not say.",
+)
 def score(
     models: tuple[str, ...],
     materials: str,
@@ -241,6 +254,9 @@ def score(
     device: str,
     processes: int,
     cluster: str | None,
+    checkpoints: bool,
+    revisions: str | None,
+    tokens_per_step: int | None,
 ) -> None:
     """Score every version of every item with each MODEL.
 
@@ -256,16 +272,47 @@ def score(
             "be scored in parallel or fast",
             remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
         )
+    over_time = checkpoints or revisions is not None
+    if over_time and (stream or fast or processes > 1 or cluster or len(models) > 1):
+        raise AnalysisError(
+            "checkpoints of one model are scored in this process, exactly, sentence by sentence",
+            remedy="Give one MODEL, and leave out `--stream`, `--fast`, `--workers` and "
+            "`--cluster`",
+        )
     files = choose_score_files(models, out)
     item_source = find_materials(materials, rendering, _show_progress)
     for sentence in item_source.notes:
         click.echo(sentence)
     if export is not None:
         item_source = select_judged(item_source, export)
+    if over_time:
+        loading = Loading(packed=not plain, device=cast(Device, device), pll=pll or "")
+        _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
+        return
     options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "")
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)
+
+
+def _score_over_time(
+    model: str,
+    revisions: str | None,
+    tokens_per_step: int | None,
+    materials: Materials,
+    out: Path,
+    loading: Loading,
+) -> None:
+    # An installation may lack models over time.
+    from analysis.over_time.score import score_over_time
+    from lm.checkpoints.find import find_in_folder, find_revisions
+
+    trained = (
+        find_revisions(model, revisions.split(","), tokens_per_step)
+        if revisions
+        else find_in_folder(model, tokens_per_step)
+    )
+    score_over_time(trained, materials, out, loading)
 
 
 def _show_progress(items: Iterator[Item]) -> Iterator[Item]:

@@ -180,6 +180,9 @@ class ComparisonOptions:
         about: Declarations for archives and the checklist; they replace those of the study.
         surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
+        variants: By item (empty: any item) and typed text, the answer as which it counts.
+        completions: By model, its log-probabilities of words in the gaps of texts, as
+            ``parallax lm completions`` wrote them.
     """
 
     resamples: int = 10_000
@@ -195,6 +198,8 @@ class ComparisonOptions:
     comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -252,6 +257,7 @@ class Need(StrEnum):
     MODELS = "scores of a model"
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
+    COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
 
     def is_met(self, inputs: FindingInputs) -> bool:
@@ -262,6 +268,8 @@ class Need(StrEnum):
             return bool(inputs.options.takers)
         if self is Need.SURPRISAL:
             return bool(inputs.options.surprisal)
+        if self is Need.COMPLETIONS:
+            return bool(inputs.options.completions)
         return inputs.options.curves or bool(inputs.options.curve_items)
 
 

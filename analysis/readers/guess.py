@@ -11,20 +11,19 @@ from analysis.readers.guess_columns import (
     LIKELY,
     Choice,
     ItemOptions,
-    SingleAnswers,
     find_item_column,
     find_side_columns,
-    find_text_columns,
     guess_side_choice,
-    guess_single_answers,
-    share_of_cells,
 )
+from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
+from analysis.readers.guess_single import SingleAnswers, describe_unread_scale, guess_single_answers
 from analysis.readers.guess_wide import (
     find_item_named_columns,
     find_numbered_columns,
     map_item_named_columns,
     stack_trials,
 )
+from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
     Meaning,
@@ -35,9 +34,9 @@ from analysis.readers.mapping import (
     simplify_name,
 )
 from analysis.readers.several_options import find_option_columns, find_place_column, is_none
-from analysis.readers.single_answers import RATING, SAID_YES
+from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
-from analysis.readers.texts import Options, item_numbers, items_by_texts
+from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item
 
@@ -82,38 +81,39 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     patterns = find_numbered_columns(table, options)
     rows = stack_trials(table, patterns) if patterns else table
     item = find_item_column(rows, options)
-    by_texts: list[str] = []
+    identity = Identity()
     if item is None and not patterns:
-        if by_texts := find_text_columns(rows, items):
-            rows, item = rows.assign(item=items_by_texts(rows[by_texts], items)), "item"
+        if guessed := guess_identity(rows, items):
+            identity, item = guessed, "item"
+            rows = rows.assign(item=identify_items(rows, identity.texts, identity.by, items))
         else:
-            item, options = _find_item_by_number(rows, items, options)
-    if item is None:
-        return Guess(Meaning(), ("a column that holds the items' ids",))
+            item, options = find_item_by_number(rows, items, options)
+    if item is None or identity.lacking:
+        return Guess(Meaning(), (identity.lacking or "a column that holds the items' ids",))
     keep, choice = _guess_choice_rows(rows, item, options)
     shown: list[str] = []
-    option_columns = _find_option_columns(
-        _row_versions_by_column(rows, rows.columns.drop(item), item, options)
-    )
-    shows_both = bool(option_columns)
+    versions_by_column = _row_versions_by_column(rows, rows.columns.drop(item), item, options)
+    option_columns = _find_option_columns(versions_by_column)
     if len(option_columns) > len(PAIR) and not patterns:
         shown = find_option_columns(rows, [name for name in rows if name in option_columns])
         choice, keep = _guess_place(rows, shown, item, choice, options), {}
-    if not patterns and not shows_both and not _is_of_two(rows, choice):
+    if not patterns and not option_columns and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
-        person = first_column_for_role(rows, "participant")
-        if answers := guess_single_answers(rows, item, options, person):
-            return _map_single_answers(table, answers, item, by_texts, rows)
-        if by_texts == [choice.columns.get("chosen")]:
+        if answers := _guess_single_answers(rows, item, options):
+            return _map_single_answers(table, answers, item, identity, rows)
+        if identity.texts == [choice.columns.get("chosen")]:
             # No column has two roles: this one says which sentence was shown.
-            lacking = f'a column that holds the answers ("{by_texts[0]}" holds what was shown)'
+            lacking = (
+                f'a column that holds the answers ("{identity.texts[0]}" holds what was shown)'
+            )
             return Guess(Meaning(), (lacking,))
-    columns = {} if by_texts else {"item": item}
-    columns |= choice.columns | _map_role(rows, "rt_ms")
+    named = {} if identity.by or identity.texts else {"item": item}
+    columns = {**named, **choice.columns, **_map_role(rows, "rt_ms")}
     mapping = Meaning(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
         values=choice.values,
-        item_by_texts=by_texts,
+        item_by_texts=identity.texts,
+        item_by=identity.by,
         options=shown,
         wide=bool(patterns),
         skip_blank=["item", *list(choice.columns)[:1]],
@@ -125,15 +125,14 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     return _map_participant(table, mapping, "" if patterns else item, rows)
 
 
-def _find_item_by_number(
-    rows: pd.DataFrame, items: Sequence[Item], options: ItemOptions
-) -> tuple[str | None, ItemOptions]:
-    """Return the column with the items' numbers in their own table, and the options by number."""
-    by_number = {number: options[name] for number, name in item_numbers(items).items()}
-    named = first_column_for_role(rows, "item")
-    if named and share_of_cells(rows[named], by_number) > LIKELY:
-        return named, by_number
-    return None, options
+def _guess_single_answers(
+    rows: pd.DataFrame, item: str, options: ItemOptions
+) -> SingleAnswers | None:
+    return guess_single_answers(rows, item, options, first_column_for_role(rows, "participant"))
+
+
+def _lacks_answers(shown: str) -> str:
+    return f'a column that holds the answers ("{shown}" holds what was shown)'
 
 
 def _guess_place(
@@ -171,17 +170,20 @@ def _map_single_answers(
     table: pd.DataFrame,
     answers: SingleAnswers,
     item: str,
-    by_texts: list[str],
+    identity: Identity,
     rows: pd.DataFrame,
 ) -> Guess:
     columns = {**answers.columns, **_map_role(rows, "rt_ms")}
-    if not by_texts:
+    if not (identity.texts or identity.by):
         columns["item"] = item
     mapping = Meaning(
         columns=columns,
         values={role: dict(means) for role, means in answers.values.items()},
-        item_by_texts=by_texts,
+        item_by_texts=identity.texts,
+        item_by=identity.by,
         skip_blank=[role for role in (RATING, SAID_YES) if role in columns],
+        # A column of that name that holds no versions, such as a number, is the researcher's own.
+        unrelated=[name for name in (VERSION,) if name in table and name not in columns],
         rt_unit=_guess_time_unit(rows, columns.get("rt_ms", "")),
         drop=_drop_nonparticipants(table),
     )
@@ -219,9 +221,8 @@ def _map_participant(
     table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
-    missing_columns = (
-        () if {"chosen", "correct"} & set(columns) else ("a column that holds the choice",)
-    )
+    missing = (f"a column that holds the choice{describe_unread_scale(table)}",)
+    missing_columns = () if {"chosen", "correct"} & set(columns) else missing
     person = first_column_for_role(table, "participant")
     if person is None and mapping.wide:
         person = find_session_column(table)

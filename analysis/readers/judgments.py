@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from analysis.readers.checks import (
     remove_copies,
 )
 from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
@@ -32,6 +32,7 @@ from analysis.readers.sources import Source, empty_missing_marks, read_source
 from analysis.readers.texts import Options, resolve_versions
 from experiment.errors import MaterialsError, find_repeated
 from experiment.materials.formats.files import open_materials
+from experiment.materials.formats.pairs import NoPairsError
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import item_row, materials_hash
 from experiment.participation import State
@@ -114,13 +115,13 @@ def _read_items(path: Path) -> list[Item]:
     """Return a table's items; they may be single sentences."""
     try:
         return list(open_materials(path).items())
-    except MaterialsError:
+    except MaterialsError as of_pairs:
         if path.is_dir():
             raise
-        # For a table of neither kind, report the error of reading it as pairs.
-        with suppress(MaterialsError):
+        try:
             return list(read_materials(path, identical=True, alone=True).items)
-        raise
+        except MaterialsError as of_sentences:
+            raise (of_sentences if isinstance(of_pairs, NoPairsError) else of_pairs) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,22 +222,6 @@ def judgments_as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> E
             }
         ),
     )  # fmt: skip
-
-
-def refuse_unknown(judged_items: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
-    """Raise if a judged item is not among the items.
-
-    Raises:
-        AnalysisError: A judged item is unknown.
-    """
-    unknown = sorted(set(judged_items.unique()) - {item.item_id for item in items})
-    if unknown:
-        raise AnalysisError(
-            f"{len(unknown)} judged item(s) are not among the items; the first: "
-            f"{', '.join(unknown[:_SHOWN])}",
-            where=str(path),
-            expected="the item_id of a row of the items",
-        )
 
 
 def _refuse_model_judgments(long: pd.DataFrame, path: Path) -> pd.DataFrame:

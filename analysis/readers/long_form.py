@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
+from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ITEM,
     LONG,
@@ -18,8 +19,8 @@ from analysis.readers.mapping import (
     Rows,
     numbers_in_all_patterns,
 )
-from analysis.readers.single_answers import ANSWERS
-from analysis.readers.texts import item_numbers, items_by_texts
+from analysis.readers.single_answers import ANSWERS, settle_typed_answers
+from analysis.readers.texts import item_numbers
 from experiment.records import Item
 
 _TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
@@ -82,6 +83,7 @@ class _LongFormConverter:
         for column, values in mapping.values.items():
             self._require_columns(rows, [column])
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
+        rows = settle_typed_answers(rows, mapping, account, self._path)
         self._require_columns(rows, _NEEDED)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])
@@ -164,7 +166,13 @@ class _LongFormConverter:
     def _rename_columns(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
         mapping = self._mapping
         self._require_columns(
-            table, [*mapping.columns.values(), *mapping.item_from, *mapping.item_by_texts]
+            table,
+            [
+                *mapping.columns.values(),
+                *mapping.item_from,
+                *mapping.item_by_texts,
+                *mapping.item_by.values(),
+            ],
         )
         used = self._account.columns_used
         used |= {header: column for column, header in mapping.columns.items()}
@@ -177,9 +185,10 @@ class _LongFormConverter:
         if any(name in table for name in mapping.options):
             self._require_columns(table, mapping.options)
             used |= {name: used.get(name, "an option shown") for name in mapping.options}
-        if mapping.item_by_texts:
+        if mapping.item_by_texts or mapping.item_by:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
-            renamed["item"] = items_by_texts(renamed[mapping.item_by_texts], items)
+            used |= {name: used.get(name, "item") for name in mapping.item_by.values()}
+            renamed["item"] = identify_items(table, mapping.item_by_texts, mapping.item_by, items)
         elif "item" in renamed and not set(renamed["item"]) & {item.item_id for item in items}:
             # Items of a table of one's own are known by their number there.
             numbers = item_numbers(items)
@@ -238,6 +247,8 @@ class _LongFormConverter:
             )
         self._per_trial = sum(ITEM in header for header in mapping.columns.values())
         rows = self._join_blocks(blocks, mapping.columns)
+        if "" in mapping.no_answer:
+            return rows
         # The cell is empty if the participant was not shown the item.
         answer_column = next(column for column in ("chosen", "correct", *ANSWERS) if column in rows)
         is_answered: pd.Series[bool] = rows[answer_column] != ""

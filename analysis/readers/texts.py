@@ -72,16 +72,16 @@ class Options:
         return text if text in _VERSIONS or text in self._names else self.version(text)
 
 
-def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    """Return the item whose options are in the columns of each row.
+# What joins the ids of items that fit a row equally.
+OR = " or "
+
+
+def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[frozenset[str]]:
+    """Return the ids of the items whose options are in the columns of each row.
 
     Args:
         columns: One column with a text of each item, two with both, or more with all options.
         items: The items.
-
-    Returns:
-        The item's id; the texts themselves if no item, or more than one, has them; empty if all
-        cells are empty.
     """
     ids_by_texts: defaultdict[frozenset[str], set[str]] = defaultdict(set)
     several = columns.shape[1] > _TWO
@@ -93,7 +93,12 @@ def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
                 for cells in (frozenset(key), frozenset(map(comparable_text, key))):
                     if len(cells) == len(key):
                         ids_by_texts[cells].add(item.item_id)
-    return [_find_item(cells, ids_by_texts) for cells in columns.itertuples(index=False, name=None)]
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    rows = list(columns.itertuples(index=False, name=None))
+    for cells in rows:
+        if cells not in found:
+            found[cells] = _find_items(cells, ids_by_texts)
+    return [found[cells] for cells in rows]
 
 
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:
@@ -107,15 +112,16 @@ def item_numbers(items: Sequence[Item]) -> dict[str, str]:
     }
 
 
-def _find_item(cells: tuple[str, ...], ids_by_texts: dict[frozenset[str], set[str]]) -> str:
-    if not any(cells):
-        return ""
-    for way in (normalise_text, comparable_text):
-        # Of several options, some items have fewer than others.
-        item_ids = ids_by_texts.get(frozenset(map(way, filter(None, cells))), set())
-        if len(item_ids) == 1:
-            return next(iter(item_ids))
-    return " | ".join(cells)
+def _find_items(
+    cells: tuple[str, ...], ids_by_texts: dict[frozenset[str], set[str]]
+) -> frozenset[str]:
+    # Of several options, some items have fewer than others.
+    texts = [text for text in cells if text]
+    exact, loose = (
+        ids_by_texts.get(frozenset(map(way, texts)), set())
+        for way in (normalise_text, comparable_text)
+    )
+    return frozenset(exact or loose) if texts else frozenset()
 
 
 _VERSIONS = {one.value for one in Variant}

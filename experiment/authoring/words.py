@@ -160,16 +160,17 @@ class Asking:
 def ask(materials: Found, name: str, language: str) -> Asking:
     """Return the task that suits the items, or the task that their author chose.
 
-    Single sentences are rated. If an item has several alternatives to the good version, all are
-    options. If every item has a context, the options complete it. Otherwise both sentences are
-    shown.
+    Items of another program's file get the response type that it asks for. Single sentences are
+    rated. If an item has several alternatives to the good version, all are options. If every item
+    has a context, the options complete it. Otherwise both sentences are shown.
 
     Args:
         materials: The items and the rest of their file.
         name: The response type that the author chose; empty to derive it.
         language: The items' language, used for the words if they exist in it.
     """
-    name, words = name or _derive_response_type(materials), words_in(language)
+    name = name or materials.response or _derive_response_type(materials)
+    words = words_in(language)
     ends = (words.lowest, words.highest)
     parameters, note = response_class(name).propose_parameters(
         materials.items, materials.against, ends

@@ -325,6 +325,26 @@ SCORES = TableSchema(
     ),
 )
 
+_NOT_OVER_TIME = ("token_logprobs_nats", "token_unknown", "difference_at")
+SCORES_OVER_TIME = TableSchema(
+    "scores_over_time",
+    "A language model's scores during its training: one row per checkpoint, item and version.",
+    ("checkpoint", "item_id", "variant"),
+    (
+        Column("checkpoint", "string", "the checkpoint's folder or revision, such as step1000"),
+        Column(
+            "tokens_seen",
+            "integer",
+            "tokens of the training text that the model had read, repeated ones included",
+        ),
+        *(
+            column
+            for column in SCORES.columns
+            if column.name not in (*_NOT_OVER_TIME, "logprob_from_difference_nats")
+        ),
+    ),
+)
+
 EXPORT_TABLES = (
     ITEMS,
     LISTS,

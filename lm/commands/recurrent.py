@@ -18,6 +18,7 @@ from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.devices import DeviceChoice, Processes, choose_device, choose_precision, join_processes
 from lm.errors import LmError
 from lm.training.checkpoint import Progress
+from lm.training.history import TrainingHistory, refuse_missing_history
 from lm.training.loop import Trainer
 from lm.training.plan import TrainingPlan, read_tag_data
 from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
@@ -33,13 +34,17 @@ def train_recurrent(request: TrainRequest) -> None:
     device = choose_device(cast(DeviceChoice, options.get("device") or "auto"))
     with join_processes(device) as processes, explain_memory_errors():
         plan = plan_training(request, device, processes)
+        per_doubling = cast(int | None, options.get("keep_checkpoints"))
+        history = TrainingHistory(plan, per_doubling) if per_doubling else None
         if is_finished(plan):
+            if history:
+                refuse_missing_history(plan)
             _echo_once(f"{plan.out}: already trained on {plan.corpus.described}", processes)
             return
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
         with _watch_for_stop() as stop, _Bar(plan, processes) as bar:
             is_due = _make_timer(60 * cast(float, minutes))
-            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, is_due, stop)
+            writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, is_due, stop, history)
             resume = bool(options.get("resume"))
             trainer = start_or_resume(plan, writer, device, processes, resume)
             bar.begin(trainer)
@@ -47,6 +52,7 @@ def train_recurrent(request: TrainRequest) -> None:
         if not ended:
             _echo_once(f"Stopped; {plan.out} is kept. Add --resume to continue.", processes)
             click.get_current_context().exit(STOPPED)
+        writer.on_end(trainer.progress)
         if processes.leads:
             finish(plan, trainer.progress)
             _echo_once(_summarise_training(plan, trainer.progress), processes)

@@ -194,6 +194,11 @@ _PATH = click.Path(path_type=Path)
     type=click.FloatRange(0, min_open=True),
     help="Minutes between checkpoints within an epoch.  [default: 10]",
 )
+@click.option(
+    "--keep-checkpoints",
+    type=click.IntRange(1),
+    help="Keep the model at this many steps of each doubling of the training, to score over time.",
+)
 @click.option("--resume", is_flag=True, default=None, help="Continue an interrupted training.")
 @click.pass_context
 def train(

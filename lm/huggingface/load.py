@@ -25,7 +25,7 @@ from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.model_folder import cached_folder, read_config
+from lm.model_folder import cached_folder, read_config, split_revision
 from lm.weights import (
     AS_USUAL,
     Dtype,
@@ -229,7 +229,7 @@ def load_hf(
     """Return a Hugging Face model from a folder, from the local cache, or else from the hub.
 
     Args:
-        source: A folder, or a model's name on the hub.
+        source: A folder, or a model's name on the hub, with ``@`` and a revision if wanted.
         name: The model's name in tables and figures; by default the last part of the source.
         trained_on: The text it was trained on.
         beginning: See ``TextEncoder``.
@@ -330,13 +330,15 @@ def _is_path(source: str) -> bool:
 
 
 def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    name, revision = split_revision(source)
+    options |= {"trust_remote_code": False, **({"revision": revision} if revision else {})}
     try:
         try:
-            return load(source, local_files_only=True, trust_remote_code=False, **options)
+            return load(name, local_files_only=True, **options)
         except OSError:
             if _is_path(source) or Path(source).exists():
                 raise
-            return load(source, trust_remote_code=False, **options)
+            return load(name, **options)
     # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
         searched_location = (

@@ -24,7 +24,9 @@ WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
     "metrics.csv",
     "checkpoint.safetensors",
 )
-FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT)
+# The folder of the models that a training kept on its way.
+HISTORY = "checkpoints"
+FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT, HISTORY)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,7 @@
 """The plan of a training run: its model, texts and folder."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,11 +18,13 @@ from lm.corpora.tagged_text import (
     tagged_files,
     tags_by_frequency,
 )
+from lm.corpora.vocab import write_vocabulary
 from lm.devices import Processes
-from lm.model_folder import DISTRIBUTION
-from lm.rnn.folder import TYPE
+from lm.model_folder import DISTRIBUTION, write_config
+from lm.rnn.folder import TAGS, TYPE, VOCABULARY
 from lm.rnn.network import NetworkShape
 from lm.training.batches import Columns
+from lm.training.checkpoint import Progress
 from lm.training.loop import Texts
 from lm.training.settings import NAMES, TrainingSettings
 
@@ -115,6 +118,22 @@ class TrainingPlan:
         if self.tag_data:
             config[TAGS_SHA256] = self.tag_data.sha256
         return config
+
+    def begin_folder(self, further: Mapping[str, object] | None = None) -> None:
+        """Write config.json, with further entries, and the words and tags of the model."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        write_config(self.out, {**self.config(), **(further or {})})
+        write_vocabulary(self.out / VOCABULARY, self.corpus.vocabulary)
+        if self.tag_data:
+            tags = "\n".join(self.tag_data.tags) + "\n"
+            (self.out / TAGS).write_text(tags, encoding="utf-8", newline="\n")
+
+    def seen(self, progress: Progress) -> int:
+        """Return the number of words that a training has read, those of earlier epochs included."""
+        settings = self.settings
+        rows = (len(self.corpus.splits[TRAIN]) - 1) // settings.batch
+        in_epoch = min(progress.window * settings.steps, rows)
+        return settings.batch * ((progress.epoch - 1) * rows + in_epoch)
 
     def identity(self) -> dict[str, object]:
         """Return the properties that a checkpoint must share to be resumed."""

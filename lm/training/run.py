@@ -5,14 +5,14 @@ from collections.abc import Callable
 
 import torch
 
-from lm.corpora.vocab import write_vocabulary
 from lm.devices import Processes
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config, refuse_overwrite, write_config
-from lm.rnn.folder import CHECKPOINT, FILES, METRICS, TAGS, VOCABULARY, WEIGHTS, fill
+from lm.rnn.folder import CHECKPOINT, FILES, METRICS, WEIGHTS, fill
 from lm.rnn.folder import save_weights as write_weights
 from lm.rnn.network import build_network
 from lm.training.checkpoint import Checkpoint, Progress, load_checkpoint, save_checkpoint
+from lm.training.history import TrainingHistory
 from lm.training.loop import Trainer
 from lm.training.objective import Objective
 from lm.training.plan import TAGS_SHA256, TrainingPlan
@@ -30,6 +30,7 @@ class CheckpointWriter:
         on_epoch: Called with the finished epoch's row of metrics.csv.
         due: Returns whether to write a checkpoint; called after every window.
         stop: Returns whether the user wants to stop; called after every window.
+        history: Keeps the model as it is on the way; None for the result alone.
     """
 
     def __init__(
@@ -40,16 +41,34 @@ class CheckpointWriter:
         on_epoch: Callable[[dict[str, float]], None],
         due: Callable[[], bool],
         stop: Callable[[], bool],
+        history: TrainingHistory | None = None,
     ) -> None:
         self._plan, self._leads = plan, processes.leads
         self._on_window, self._on_epoch = on_window, on_epoch
         self.should_save, self.should_stop = due, stop
+        self._history = history
         self.objective: Objective | None = None
 
+    def on_begin(self, progress: Progress) -> None:
+        """Keep the untrained model, if the training has a history."""
+        if self._leads and self._history and progress.step == 0:
+            assert self.objective is not None
+            self._history.keep(self.objective.network, progress)
+
     def on_window_end(self, progress: Progress, tokens: int) -> None:
-        """Show progress after a window."""
-        if self._leads:
-            self._on_window(progress, tokens)
+        """Show progress after a window, and keep the model if its history wants it."""
+        if not self._leads:
+            return
+        self._on_window(progress, tokens)
+        if self._history:
+            assert self.objective is not None
+            self._history.keep_if_due(self.objective.network, progress)
+
+    def on_end(self, progress: Progress) -> None:
+        """Keep the model at the last step, if the training has a history."""
+        if self._leads and self._history:
+            assert self.objective is not None
+            self._history.keep(self.objective.network, progress)
 
     def on_epoch_end(self, progress: Progress, improved: bool) -> None:
         """Write metrics.csv, and the weights if they are the best so far."""
@@ -128,7 +147,8 @@ def start_or_resume(
     )
     # The processes wait for each other above, so that none reads the folder while it is written.
     if processes.leads:
-        _begin_folder(plan)
+        plan.begin_folder()
+        writer.on_begin(trainer.progress)
     return trainer
 
 
@@ -145,16 +165,6 @@ def _checkpoint(plan: TrainingPlan) -> Checkpoint:
     if isinstance(begun, dict) and begun.get("lr") != plan.settings.lr:
         checkpoint.progress.lr = plan.settings.lr
     return checkpoint
-
-
-def _begin_folder(plan: TrainingPlan) -> None:
-    plan.out.mkdir(parents=True, exist_ok=True)
-    write_config(plan.out, plan.config())
-    write_vocabulary(plan.out / VOCABULARY, plan.corpus.vocabulary)
-    if plan.tag_data:
-        (plan.out / TAGS).write_text(
-            "\n".join(plan.tag_data.tags) + "\n", encoding="utf-8", newline="\n"
-        )
 
 
 def finish(plan: TrainingPlan, progress: Progress) -> None:

@@ -5,9 +5,9 @@ may execute a repeated order again, so two active copies would pay everybody twi
 platform before each order does not help if both order at the same moment. Therefore, the database
 names the paying copy, and a card (a file) in the instance folder proves that it is this one. The
 card is valid only in the folder, on the machine and for the database for which it was written, so a
-copied folder or database has no valid card. Every call to a platform
-that spends money or changes the number of places holds the card's lock (``allow_platform_call``),
-so another copy cannot take over the right to pay during the call.
+copied folder or database has no valid card. Every call to a platform that spends money or changes
+the number of places holds the card's lock (``allow_platform_call``), so another copy cannot take
+over the right to pay during the call.
 
 Machines that share a PostgreSQL database are one copy: each has a card with the same name.
 """
@@ -17,7 +17,7 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -143,16 +143,17 @@ def allow_platform_call(instance: Path) -> Iterator[bool]:
     Only the card is read, not the database, because this runs right before each platform call.
     """
     lock = FileLock(instance / _LOCK, shared=True)
+    locked = _acquire(lock)
     try:
-        # On a file system without locks, only the card counts.
-        locked = lock.acquire(_LOCK_TIMEOUT_S)
-    except OSError:
-        locked = True
-    try:
-        card = read_card(instance) if locked else None
-        yield card is not None and card.state == State.PAYING
+        yield locked and may_call_platforms(instance)
     finally:
         lock.release()
+
+
+def may_call_platforms(instance: Path) -> bool:
+    """Return whether the card says that this copy may move money or places."""
+    card = read_card(instance)
+    return card is not None and card.state == State.PAYING
 
 
 def must_begin(connection: Connection, instance: Path) -> bool:
@@ -282,8 +283,7 @@ def find_valid_folder(holder: Holder) -> Path | None:
     """Return the paying copy's folder if it is on this machine and its card is valid; else None."""
     if not holder.folder or holder.machine != machine_id():
         return None
-    card = read_card(Path(holder.folder))
-    return Path(holder.folder) if card is not None and card.state == State.PAYING else None
+    return Path(holder.folder) if may_call_platforms(Path(holder.folder)) else None
 
 
 def get_public_mark(instance: Path) -> str:
@@ -328,9 +328,8 @@ def _has_offers(connection: Connection) -> bool:
 
 def _shares_database(connection: Connection, holder: Holder) -> bool:
     """Return whether this is the paying copy's own database, shared between machines."""
-    if connection.dialect.name == "sqlite" or not holder.copy:
-        return False
-    return holder.database == _identify_database(connection)
+    is_shared = connection.dialect.name != "sqlite" and holder.copy != ""
+    return is_shared and holder.database == _identify_database(connection)
 
 
 @cache
@@ -370,11 +369,7 @@ def block_platform_calls(instance: Path) -> Iterator[None]:
         PayingCopyError: A running call did not end in time.
     """
     lock = FileLock(instance / _LOCK)
-    try:
-        locked = lock.acquire(_LOCK_TIMEOUT_S)
-    except OSError:
-        locked = True
-    if not locked:
+    if not _acquire(lock):
         raise PayingCopyError(
             "a payment or an offer is still being made", where=str(instance), remedy="Try again"
         )
@@ -384,16 +379,21 @@ def block_platform_calls(instance: Path) -> Iterator[None]:
         lock.release()
 
 
+def _acquire(lock: FileLock) -> bool:
+    try:
+        return lock.acquire(_LOCK_TIMEOUT_S)
+    except OSError:
+        return True  # On a file system without locks, only the card counts.
+
+
 def _write_card(instance: Path, state: State, copy: str = "", database: str = "") -> Card:
     """Replace the card by a new one for this place, flushed to disk."""
     request = "" if state == State.PAYING else secrets.token_hex(8)
     handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=instance)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
         inode = os.fstat(file.fileno()).st_ino
-        folder = str(instance.resolve())
-        card = Card(copy, state, machine_id(), folder, inode, database, request)
-        content: Mapping[str, object] = asdict(card)
-        json.dump(content, file)
+        card = Card(copy, state, machine_id(), str(instance.resolve()), inode, database, request)
+        json.dump(asdict(card), file)
         file.flush()
         os.fsync(file.fileno())
     Path(name).replace(instance / FILE)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
@@ -13,7 +13,6 @@ from experiment.payment.payment import PaymentState
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.models import (
-    AuditEntry,
     OutgoingReport,
     Participant,
     Payment,
@@ -24,6 +23,7 @@ from webapp.database.models import (
 from webapp.database.row_counts import RESPONSES
 from webapp.errors import WebappError
 from webapp.gate.gate import has_doubtful_panel_calls, settle_panel_calls
+from webapp.gate.paying_copy import may_call_platforms
 from webapp.payments.ledger import CLAIM_TIMEOUT
 from webapp.payments.pay import make_payments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
@@ -41,7 +41,7 @@ from webapp.recruitment.reports import (
     send_report,
 )
 from webapp.recruitment.terms import refuse_other_owner
-from webapp.runs.runs import PAUSED, STOPPED, describe_rules
+from webapp.runs.runs import PAUSED, describe_rules, is_pause_due
 from webapp.services import Services
 from webapp.users.audit_log import record_act
 
@@ -75,7 +75,8 @@ def poll_platforms(services: Services) -> None:
 def stop_answered_runs(services: Services) -> None:
     """Ask the stopping rule of every open run in which something changed, and obey it.
 
-    A stopped run is closed, and hidden on its platform; who has begun can finish, and is paid.
+    A stopped run is closed, and hidden on its platform; who has begun can finish, and is paid. A
+    copy without the right to pay hides nothing: the run's page says what waits for it.
 
     Raises:
         WebappError: A run's rule could not be asked, or its platform not be reached; the other runs
@@ -117,14 +118,11 @@ def _list_changed_runs(services: Services) -> list[tuple[Run, frozenset[tuple[st
 
 def _pause_stopped_runs(services: Services) -> None:
     """Hide the stopped runs that their platforms still offer."""
+    if not may_call_platforms(services.instance):
+        return  # The pages of these runs say so.
     with reading(services.sessions) as session:
-        acts = exists().where(AuditEntry.run_ref == Run.ref)
         published = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
-        runs = session.scalars(
-            published.where(acts.where(AuditEntry.act == STOPPED))
-            .where(~acts.where(AuditEntry.act == PAUSED))
-            .order_by(Run.id)
-        ).all()
+        runs = session.scalars(published.where(is_pause_due()).order_by(Run.id)).all()
 
     def pause(run: Run, platform: Platform) -> None:
         pause_run(services.sessions, platform, run.ref, services.now())
@@ -138,9 +136,13 @@ def _pause_stopped_runs(services: Services) -> None:
 def finish_payments(services: Services) -> None:
     """Make the payments that were ordered and then interrupted by a crash or an outage.
 
+    A copy without the right to pay makes none: the pages say so.
+
     Raises:
         WebappError: A run's platform could not be asked; the other runs were.
     """
+    if not may_call_platforms(services.instance):
+        return
     unfinished_payments = (
         select(Run, Payment.id).join(Payment, Payment.run_id == Run.id).order_by(Run.id)
     )

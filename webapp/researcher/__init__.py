@@ -27,6 +27,7 @@ from webapp.researcher.projects import joining_pages, project_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.reports import reading_pages, reports_pages
+from webapp.researcher.rule_forms import rule_pages
 from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
@@ -47,6 +48,7 @@ _PAGES = (
     study_pages,
     editor_pages,
     form_pages,
+    rule_pages,
     power_pages,
     launch_pages,
     link_pages,

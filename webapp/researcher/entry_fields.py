@@ -19,6 +19,12 @@ from experiment.studies.question import FinalQuestion, list_unused_keys
 from webapp.errors import RequestError
 from webapp.researcher.toml_edits import read_entries
 
+# Rules that combine others, in words that follow "exclude a person whom".
+COMBINATIONS = {
+    "all": "all ticked rules exclude",
+    "any": "at least one of the ticked rules excludes",
+    "not": "the ticked rule keeps",
+}
 NOTHING_STORED = "Nothing was stored."
 # Between several values of one name.
 _BETWEEN = " | "
@@ -307,6 +313,13 @@ def _read_pair(line: str) -> tuple[str, str | list[str]]:
     if not (name and equals and values):
         raise ValueError(f"lines such as name = value, or name = value{_BETWEEN}other value")
     return name, values[0] if len(values) == 1 else values
+
+
+def list_combined(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rules that an exclusion rule combines; empty if it combines none."""
+    rules = entry.get("rules") if entry.get("rule") in COMBINATIONS else None
+    is_list = isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
+    return list(rules) if is_list and rules else []
 
 
 @dataclass(frozen=True, slots=True)

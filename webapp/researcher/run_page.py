@@ -14,11 +14,13 @@ from flask import (
     render_template,
 )
 from flask.typing import ResponseReturnValue
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
+from webapp.gate.paying_copy import may_call_platforms
 from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.recruiters.base import PayingRecruiter
 from webapp.recruitment.publish import find_recruitment
@@ -29,7 +31,7 @@ from webapp.runs.charts import Chart, load_visible_charts
 from webapp.runs.export import has_answers
 from webapp.runs.notes import list_notes_and_tags
 from webapp.runs.overview import make_overview
-from webapp.runs.runs import describe_rules, find_static_mark
+from webapp.runs.runs import describe_rules, find_static_mark, is_pause_due
 from webapp.runs.second_person import list_pending_requests
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
@@ -91,12 +93,15 @@ def _collect_run_data(ref: str) -> dict[str, object]:
         recruiter = services.recruiter(run.recruiter)
         pays = isinstance(recruiter, PayingRecruiter)
         reward_minor = study.reward_minor if pays else 0
+        published = find_recruitment(session, run) is not None
+        is_pending = select(is_pause_due()).where(Run.id == run.id)
+        pause_due = bool(run.closed_at and published and session.scalar(is_pending))
         counts = make_overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
             "project": get_project_name(session, run),
             "pays": pays,
-            "published": find_recruitment(session, run) is not None,
+            "published": published,
             "has_answers": has_answers(session, run),
             "serverless": find_static_mark(session, run) is not None,
             "study": study,
@@ -104,6 +109,8 @@ def _collect_run_data(ref: str) -> dict[str, object]:
             "overdue": is_erasure_due(run, study, services.now()),
             "overview": counts,
             "rule": describe_rules(session, [run]).get(run.id),
+            "pause_due": pause_due,
+            "may_pause": not pause_due or may_call_platforms(services.instance),
             "hourly_minor": counts.hourly_minor(reward_minor),
             "unblinding": find_unblinding(session, run),
             "waiting": list_pending_requests(session, run, services.now()),

@@ -1,7 +1,5 @@
 """Forms for a study's questions and exclusion rules; study.toml stays the only source."""
 
-import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +16,12 @@ from experiment.authoring.question_checks import questionnaire
 from experiment.errors import ParallaxError, StudyError, StudyNote, describe_validation_error
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.untrusted import read_toml
-from webapp.core.subprocesses import run_in_thread, run_parallax
+from webapp.core.subprocesses import run_in_thread
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.researcher.access import get_current_project_id, require_access
 from webapp.researcher.entry_fields import (
+    COMBINATIONS,
     NOTHING_STORED,
     PARTS,
     FieldErrors,
@@ -30,16 +29,15 @@ from webapp.researcher.entry_fields import (
     FormField,
     Part,
     check_values,
+    list_combined,
     read_fields,
 )
 from webapp.researcher.study_folders import (
     StaleTextError,
-    count_long_job,
     find_editable_study,
     get_instance_folder,
     get_project_name,
     hash_text,
-    list_launchable_studies,
     log_study_act,
     read_study_text,
     save_study_text,
@@ -50,7 +48,6 @@ from webapp.researcher.toml_edits import (
     move_entry_up,
     read_entries,
     remove_entry,
-    write_value,
 )
 from webapp.services import current_services
 from webapp.users.roles import Right
@@ -78,8 +75,8 @@ def show_entries(part_name: str) -> ResponseReturnValue:
 def show_entry(part_name: str) -> ResponseReturnValue:
     """Show the form of one entry, or of a new one."""
     part, study_name = PARTS[part_name], request.args.get("study", "")
-    text = _read_text(study_name)
-    number = _read_number(part, text, request.args.get("number", ""))
+    text = read_text(study_name)
+    number = read_number(part, text, request.args.get("number", ""))
     entry = {part.key: request.args.get("kind", part.default_kind)}
     if number is not None:
         entry = read_entries(text, part.table)[number]
@@ -93,7 +90,7 @@ def show_entry(part_name: str) -> ResponseReturnValue:
 def show_fields(part_name: str) -> ResponseReturnValue:
     """Return the fields of another kind of entry, with what was typed; nothing is stored."""
     part, form = PARTS[part_name], request.form
-    text = _read_text(form.get("study", ""))
+    text = read_text(form.get("study", ""))
     kind = form.get(part.key, part.default_kind)
     fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
     return render_template("researcher/study_fields.html", fields=fields, types=FieldKind)
@@ -105,8 +102,8 @@ def save_entry(part_name: str) -> ResponseReturnValue:
     """Add or change an entry in study.toml, if nobody changed the text meanwhile."""
     part, study_name = PARTS[part_name], request.form.get("study", "")
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    text = _read_text(study_name)
-    number = _read_number(part, text, request.form.get("number", ""))
+    text = read_text(study_name)
+    number = read_number(part, text, request.form.get("number", ""))
     kind = request.form.get(part.key, part.default_kind)
     problems, status = dict[str, str](), 400
     try:
@@ -120,7 +117,7 @@ def save_entry(part_name: str) -> ResponseReturnValue:
         problems, status = {"": _STALE}, 409
     if not problems:
         return _redirect(part, study_name)
-    text = _read_text(study_name)
+    text = read_text(study_name)
     fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
     return _render_entry(part, study_name, text, number, kind, fields, problems), status
 
@@ -139,49 +136,13 @@ def move_up(part_name: str) -> ResponseReturnValue:
     return _rearrange(PARTS[part_name], move_entry_up, lowest=1)
 
 
-@form_pages.post("/studies/rules/counts")
-@require_access(Right.CONDUCT)
-def count_excluded() -> ResponseReturnValue:
-    """Return how many simulated participants the rules would exclude, with and without edits."""
-    part, form, study_name = PARTS["rules"], request.form, request.form.get("study", "")
-    text = _read_text(study_name)
-    rules = [dict(entry) for entry in read_entries(text, part.table)]
-    at = None
-    if kind := form.get(part.key, ""):
-        number = _read_number(part, text, form.get("number", ""))
-        present = {} if number is None else rules[number]
-        try:
-            entry = run_in_thread(lambda: _read_entry(part, kind, form, present, text))
-        except FieldErrors as error:
-            return render_template("researcher/rule_counts.html", waits=list(error.problems))
-        at = len(rules) if number is None else number
-        rules[at : at + 1] = [entry]
-    counts, problem = _simulate(study_name, rules)
-    return render_template("researcher/rule_counts.html", counts=counts, at=at, problem=problem)
-
-
-def _simulate(study_name: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
-    """Return the counts of a separate process, or why there are none."""
-    written = "\n".join(
-        "\n".join(("[[exclusion]]", *(f"{key} = {write_value(rule[key])}" for key in rule)))
-        for rule in rules
-    )
-    with count_long_job(), tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rules.toml"
-        file.write_text(written, encoding="utf-8", newline="\n")
-        command = ["study", "try-rules", "--json", "--rules", str(file), "--"]
-        done = run_parallax(get_instance_folder(), *command, list_launchable_studies()[study_name])
-    counts: dict[str, Any] = json.loads(done.text) if done.worked else {}
-    return counts, "" if done.worked else done.text.replace(f"{folder}/", "").strip()
-
-
-def _read_text(study_name: str) -> str:
+def read_text(study_name: str) -> str:
     """Return the text of a study's study.toml."""
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     return read_study_text(folder, STUDY_FILE)
 
 
-def _read_number(part: Part, text: str, typed: str) -> int | None:
+def read_number(part: Part, text: str, typed: str) -> int | None:
     """Return the number of an entry; None for a new one."""
     if not typed:
         return None
@@ -191,7 +152,7 @@ def _read_number(part: Part, text: str, typed: str) -> int | None:
     raise RequestError(problem, status=404, code="unknown_entry")
 
 
-def _read_entry(
+def read_entry(
     part: Part, kind: str, form: MultiDict[str, str], present: Mapping[str, Any], text: str
 ) -> dict[str, Any]:
     """Return the entry that was typed.
@@ -223,7 +184,7 @@ def _change_text(part: Part, folder: Path, text: str, number: int | None, kind: 
     present = {} if number is None else entries[number]
 
     def change() -> str:
-        entry = _read_entry(part, kind, form, present, text)
+        entry = read_entry(part, kind, form, present, text)
         if number is None:
             changed = add_entry(text, part.table, entry)
         else:
@@ -269,15 +230,26 @@ def _rearrange(
     part: Part, edit: Callable[[str, str, int], str], *, lowest: int
 ) -> ResponseReturnValue:
     """Remove or move an entry, if nobody changed the text since it was listed."""
-    study_name = request.form.get("study", "")
-    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    text, problem, status = _read_text(study_name), "", 400
-    number = _read_number(part, text, request.form.get("number", ""))
+    text = read_text(request.form.get("study", ""))
+    number = read_number(part, text, request.form.get("number", ""))
     if number is None or number < lowest:
         raise RequestError("Nothing was moved.", status=400, code="unknown_entry")
+    return change_entries(part, text, lambda: edit(text, part.table, number))
+
+
+def change_entries(part: Part, text: str, edit: Callable[[], str]) -> ResponseReturnValue:
+    """Store an edited text, if nobody changed it since it was listed, and show the list.
+
+    Args:
+        part: The part of study.toml.
+        text: Its present text.
+        edit: Returns the edited text; it uses neither the request nor the database.
+    """
+    study_name, problem, status = request.form.get("study", ""), "", 400
+    folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
 
     def change() -> str:
-        changed = edit(text, part.table, number)
+        changed = edit()
         _refuse_new_faults(folder, text, changed)
         return changed
 
@@ -317,14 +289,14 @@ def _keep_typed(fields: Sequence[FormField]) -> list[FormField]:
 
 
 def _render_entries(part: Part, study_name: str, problem: str = "") -> str:
-    text = _read_text(study_name)
+    text = read_text(study_name)
     titles = {
         str(entry.get("name")): str(entry.get("title"))
         for entry in read_entries(text, "constructions")
     }
     kinds = run_in_thread(part.list_kinds)
     entries = [
-        (*part.describe(entry, titles), part.find_kind(entry) in kinds)
+        (*part.describe(entry, titles), part.find_kind(entry) in kinds, bool(list_combined(entry)))
         for entry in read_entries(text, part.table)
     ]
     return render_template(
@@ -333,6 +305,7 @@ def _render_entries(part: Part, study_name: str, problem: str = "") -> str:
         part=part,
         entries=entries,
         kinds=kinds,
+        combinations=COMBINATIONS if part.name == "rules" else {},
         seen=hash_text(text),
         problem=problem,
         saved="saved" in request.args,

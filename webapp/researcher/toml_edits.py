@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,48 @@ def remove_entry(text: str, table: str, number: int) -> str:
         return lines[:begin] + lines[end:]
 
     return _edit_entries(text, table, edit, lambda entries: entries.pop(number))
+
+
+def replace_entries(
+    text: str, table: str, numbers: Sequence[int], entries: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return the text with other entries in place of some, where the first of these was.
+
+    The comments right above the replaced entries are then above the new ones.
+
+    Raises:
+        StudyError: The text cannot be changed line by line.
+    """
+    numbers = sorted(set(numbers))
+
+    def edit(lines: list[str]) -> list[str]:
+        blocks = [_find_blocks(lines, table)[number] for number in numbers]
+        comments = [
+            line
+            for begin, end in blocks
+            for line in itertools.takewhile(lambda line: line.lstrip()[:1] == "#", lines[begin:end])
+        ]
+        written = [
+            line
+            for entry in entries
+            for line in (
+                f"[[{table}]]\n",
+                *(_write_line(key, value) for key, value in entry.items()),
+                "\n",
+            )
+        ]
+        replaced = {line for begin, end in blocks for line in range(begin, end)}
+        first = blocks[0][0]
+        after = [line for at, line in enumerate(lines) if at > first and at not in replaced]
+        return [*lines[:first], *comments, *written, *after]
+
+    def change(present: list[Any]) -> None:
+        present[numbers[0] : numbers[0] + 1] = map(dict, entries)
+        shift = len(entries) - 1
+        for number in reversed(numbers[1:]):
+            del present[number + shift]
+
+    return _edit_entries(text, table, edit, change)
 
 
 def move_entry_up(text: str, table: str, number: int) -> str:

@@ -262,6 +262,12 @@ def find_stop(session: Session, run: Run) -> datetime | None:
     return session.scalar(entry.limit(1))
 
 
+def is_pause_due() -> ColumnElement[bool]:
+    """Return the condition that a run's rule stopped it and its offers are not hidden yet."""
+    acts = exists().where(AuditEntry.run_ref == Run.ref)
+    return acts.where(AuditEntry.act == STOPPED) & ~acts.where(AuditEntry.act == PAUSED)
+
+
 def describe_rules(session: Session, runs: Sequence[Run]) -> dict[int, str]:
     """Return for each run with a stopping rule whether it goes on, by the run's id.
 

@@ -16,11 +16,13 @@ class Drafts:
         drafts: The file's items.
         notes: The decisions, as sentences.
         rendering: The rendering for models with their own tokeniser, if the format specifies one.
+        response: The type of response that the file's own program asks for, if it says so.
     """
 
     drafts: list[Draft]
     notes: Sequence[str] = ()
     rendering: str = ""
+    response: str = ""
 
 
 @dataclass(frozen=True, slots=True)

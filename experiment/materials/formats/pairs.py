@@ -10,6 +10,8 @@ from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.materials.render import note_on_changes
 
+# What begins a word that says the opposite of the rest.
+_NEGATIONS = ("un", "in", "im", "il", "ir", "non", "not", "dis", "*")
 # Values that tables use in the column of versions.
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
@@ -164,26 +166,38 @@ def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
     shared = _list_shared_columns(headers)
+    words = {row.values[headers["version"]].lower() for row in table.rows}
+    of_good, of_bad = _find_negated(words) or (GOOD_WORDS, BAD_WORDS)
     for row in table.rows:
         version = row.values[headers["version"]].lower()
-        if version not in GOOD_WORDS | BAD_WORDS:
+        if version not in of_good | of_bad:
             raise MaterialsError(
                 f'"{row.values[headers["version"]]}" in the column "{headers["version"]}" does not '
                 "say whether the sentence is the good one",
                 where=row.place,
-                expected="good or bad, grammatical or ungrammatical, 1 or 0",
+                expected="good or bad, grammatical or ungrammatical, 1 or 0, or two words of which "
+                "one negates the other",
             )
         pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
-        if (version in GOOD_WORDS) in pair:
+        if (version in of_good) in pair:
             raise MaterialsError(
                 f"the row is a second {version} sentence with the same {', '.join(shared)}",
                 where=row.place,
                 expected="one good and one bad sentence for each item and condition",
                 remedy="Name the column that tells them apart with --column condition=HEADER",
             )
-        pair[version in GOOD_WORDS] = row
+        pair[version in of_good] = row
     for pair in halves.values():
         yield _join_pair(pair, headers)
+
+
+def _find_negated(words: Collection[str]) -> tuple[set[str], set[str]] | None:
+    """Return two words of which the second negates the first, as in plausible and implausible."""
+    if len(words) != 2:
+        return None
+    plain, negated = sorted(words, key=len)
+    is_negated = negated.removesuffix(plain).rstrip("-_ ") in _NEGATIONS
+    return ({plain}, {negated}) if plain and is_negated else None
 
 
 def _join_pair(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
@@ -306,6 +320,10 @@ def _count_differing(first: Counter[str], second: Counter[str]) -> int:
     return ((first - second) + (second - first)).total()
 
 
+class NoPairsError(MaterialsError):
+    """No columns of a table hold the two sentences of a pair."""
+
+
 def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
     missing = [name for name in ("good", "bad") if name not in headers]
     # A header is a name: not a number, and not a sentence.
@@ -317,7 +335,15 @@ def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> Materia
             expected="a first line with the names of the columns",
             remedy="Write a line of headers above it, such as sentence, acceptable",
         )
-    return MaterialsError(
+    if {"sentence", "version"} <= headers.keys():
+        return NoPairsError(
+            f'the column "{headers["version"]}" says which sentence of a pair is the good one, but '
+            "no column numbers the pairs",
+            where=str(table.path),
+            expected="one number for the two sentences of a pair",
+            remedy="Name that column with --column item=HEADER",
+        )
+    return NoPairsError(
         f"no column holds the {' or the '.join(missing)} sentence; "
         f"the columns are {', '.join(table.columns)}",
         where=str(table.path),

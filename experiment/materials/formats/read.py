@@ -58,6 +58,7 @@ class Found:
         places: Each item's location in the file, by its id.
         headers: The Parallax columns with a different header in the file, with that header; a list
             of headers if several make up the column.
+        response: The type of response that the file's own program asks for, if it says so.
     """
 
     items: tuple[Item, ...]
@@ -68,6 +69,7 @@ class Found:
     practice: tuple[Draft, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, Header] = field(default_factory=dict)
+    response: str = ""
 
 
 def read_materials(
@@ -100,9 +102,10 @@ def read_materials(
     """
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
-        drafts, changed = ([*read.drafts], []) if as_written else collapse_spaces(read.drafts)
-        items = _make_found(drafts, path, published.name, [*read.notes, *changed])
-        return replace(items, rendering=read.rendering)
+        drafts = _fill_columns(read.drafts)
+        drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
+        found = _make_found(drafts, path, published.name, [*read.notes, *changed])
+        return replace(found, rendering=read.rendering, response=read.response)
     table = read_raw(path, language)
     if (
         not named_headers
@@ -130,6 +133,12 @@ def read_materials(
     return materials
 
 
+def _fill_columns(drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts with the same own columns, empty where a draft has none."""
+    empty = dict.fromkeys((name for draft in drafts for name in draft.extra), "")
+    return [replace(draft, extra={**empty, **draft.extra}) for draft in drafts]
+
+
 def _make_drafts_from_table(
     table: RawTable,
     named_headers: Mapping[str, str],
@@ -148,7 +157,9 @@ def _make_drafts_from_table(
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
         table, columns, factors, crossed = cross_factors(table, columns, factors)
-    if alone and holds_sentences_alone(table, columns):
+    # A column that is named as the version says that each sentence has a counterpart.
+    named_pairs = "version" in named_headers and "item" not in columns
+    if alone and not named_pairs and holds_sentences_alone(table, columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
         # The column does not distinguish versions here, and stays one of the researcher's own.
         columns.pop("version", None)
@@ -174,20 +185,12 @@ def _make_drafts_from_table(
         *_note_questions(table, columns),
         *_note_beginnings(table, columns, drafts),
     ]
-    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
-    items = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
-    if not items:
-        raise MaterialsError(
-            "every row is practice",
-            where=str(table.path),
-            expected="at least one row that is not practice",
-        )
-    materials = _make_found(items, table.path, format_, notes)
+    materials = _make_found(drafts, table.path, format_, notes)
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
         headers[CONDITION] = [*factors]
-    return replace(materials, against=against, practice=practice, headers=headers)
+    return replace(materials, against=against, headers=headers)
 
 
 def _note_unused_kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
@@ -232,9 +235,17 @@ def _note_beginnings(
 
 
 def _make_found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
-    items, derived = make_items(drafts, path)
-    places = {item.item_id: draft.place for item, draft in zip(items, drafts, strict=True)}
-    return Found(tuple(items), format_, (*notes, *derived), places=places)
+    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
+    kept = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
+    if not kept:
+        raise MaterialsError(
+            "every row is practice",
+            where=str(path),
+            expected="at least one row that is not practice",
+        )
+    items, derived = make_items(kept, path)
+    places = {item.item_id: draft.place for item, draft in zip(items, kept, strict=True)}
+    return Found(tuple(items), format_, (*notes, *derived), practice=practice, places=places)
 
 
 def _name(table: RawTable, columns: Mapping[str, str]) -> str:

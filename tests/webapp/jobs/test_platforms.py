@@ -9,10 +9,12 @@ from tests.webapp.payments.platform_double import LOST_REPLY, NO_CONNECTION, REF
 from webapp.database.engine import reading
 from webapp.database.models import Assignment, Payment, Recruitment, Run
 from webapp.errors import WebappError
+from webapp.gate.paying_copy import mark_card_restored
 from webapp.jobs.platforms import finish_payments, poll_platforms, stop_answered_runs
 from webapp.payments.ledger import CLAIM_TIMEOUT
 from webapp.runs.stopping import stop_run
 from webapp.users.audit_log import list_audit_entries
+from webapp.users.roles import Role
 
 
 @pytest.fixture
@@ -155,3 +157,37 @@ def test_the_offers_of_a_stopped_run_are_hidden_once_also_after_an_outage(
         acts = [entry.act for entry in list_audit_entries(session, run.ref)]
     assert acts == ["run stopped by its rule", "recruitment paused by the stopping rule"]
     assert platform.calls.count("expire") == 1
+
+
+def test_a_restored_copy_hides_nothing_and_pays_nothing_and_its_page_says_what_waits(
+    services, hit, platform, sessions, run, clock, worked, pay_rewards, states, researcher
+):
+    worked(1)
+    platform.trouble("approve", NO_CONNECTION)
+    pay_rewards()
+    clock.go_on(hours=1)
+    platform.posted["HIT1"] = (None, "", SimpleNamespace(places=9))
+    with sessions.begin() as session:
+        stop_run(session, session.merge(run), clock())
+    mark_card_restored(services.instance)
+    calls = list(platform.calls)
+    stop_answered_runs(services)
+    finish_payments(services)
+    assert platform.calls == calls and states() == ["unknown"]
+    page = researcher(Role.OWNER).get(f"/runs/{run.ref}").text
+    assert "offers are not hidden on" in page
+    assert "does not have the right to pay and publish" in page
+    assert "parallax paying-copy show" in page
+
+
+def test_the_page_of_a_stopped_run_says_that_its_offers_are_not_hidden_until_they_are(
+    services, hit, platform, sessions, run, clock, researcher
+):
+    platform.posted["HIT1"] = (None, "", SimpleNamespace(places=9))
+    with sessions.begin() as session:
+        stop_run(session, session.merge(run), clock())
+    here = researcher(Role.OWNER)
+    page = here.get(f"/runs/{run.ref}").text
+    assert "The server tries every minute" in page and "right to pay" not in page
+    stop_answered_runs(services)
+    assert "not hidden" not in here.get(f"/runs/{run.ref}").text

@@ -9,7 +9,7 @@ import pytest
 from experiment.exclusion.rules import RULES
 from experiment.studies.study import STUDY_FILE
 from webapp.core.subprocesses import CommandResult
-from webapp.researcher import study_forms
+from webapp.researcher import rule_forms, study_forms
 from webapp.researcher.study_folders import hash_text
 from webapp.users.roles import Role
 
@@ -89,6 +89,7 @@ def test_a_question_of_each_kind_is_added_changed_moved_and_removed(editing):
 
 def test_every_registered_rule_that_declares_its_parameters_has_a_form(editing):
     page = editing.page("rules").text
+    page = page[page.index("Add a rule") :]
     without = {"any", "all", "not"}
     for name in RULES:
         assert (f'value="{name}"' in page) == (name not in without)
@@ -249,7 +250,7 @@ def test_the_counts_are_of_what_is_typed_and_made_in_another_process(editing, mo
         counts = {"people": 100, "rules": [row, row]}
         return CommandResult(worked=True, text=json.dumps(counts))
 
-    monkeypatch.setattr(study_forms, "run_parallax", run)
+    monkeypatch.setattr(rule_forms, "run_parallax", run)
     typed = {"rule": "max_errors", "number": "0", "max_errors": "3"}
     page = editing.post("rules/counts", **typed)
     assert page.status_code == 200
@@ -258,6 +259,66 @@ def test_the_counts_are_of_what_is_typed_and_made_in_another_process(editing, mo
     waits = editing.post("rules/counts", **typed | {"max_errors": ""})
     assert "The counts appear when every field can be used. Look at: max_errors." in waits.text
     assert len(commands) == 1
+
+
+def _add_two_rules(editing) -> None:
+    """Add one rule of times and one of sides after the rule of errors."""
+    for fields in (
+        {"rule": "too_fast", "below_ms": "200", "max_share": "0.5"},
+        {"rule": "same_side", "max_share": "0.9"},
+    ):
+        assert editing.post("rules/save", number="", **fields).status_code == 303
+
+
+FAST = {"rule": "too_fast", "below_ms": 200, "max_share": 0.5}
+SIDES = {"rule": "same_side", "max_share": 0.9}
+
+
+def test_ticked_rules_become_one_where_the_first_of_them_was_and_are_separated_again(editing):
+    [errors] = editing.entries("exclusion")
+    _add_two_rules(editing)
+    before = editing.text
+    # The lowest number is the first, in whatever order they are sent.
+    combined = editing.post("rules/combine", ticked=["2", "0"], combination="all")
+    assert combined.status_code == 303
+    assert editing.entries("exclusion") == [{"rule": "all", "rules": [errors, SIDES]}, FAST]
+    assert editing.text.index("# Whoever errs more than once") < editing.text.index('"all"')
+    assert "several reasons together (too many errors" in editing.page("rules").text
+    assert editing.post("rules/separate", number="0").status_code == 303
+    assert editing.entries("exclusion") == [errors, SIDES, FAST]
+    [comment] = [line for line in before.splitlines() if line.startswith("# Whoever errs")]
+    assert editing.text.count(comment) == 1
+    assert editing.post("rules/combine", ticked="1", combination="not").status_code == 303
+    assert editing.entries("exclusion")[1] == {"rule": "not", "rules": [SIDES]}
+
+
+@pytest.mark.parametrize(
+    ("ticked", "combination"), [("0", "any"), (["0", "1"], "not"), ([], "all"), (["0", "1"], "or")]
+)
+def test_too_few_or_too_many_ticked_rules_are_combined_to_none(editing, ticked, combination):
+    _add_two_rules(editing)
+    before = editing.text
+    refused = editing.post("rules/combine", ticked=ticked, combination=combination)
+    assert refused.status_code == 400
+    assert "rules are ticked" in refused.text and "at least two for the others" in refused.text
+    assert editing.text == before
+    single = editing.post("rules/separate", number="0")
+    assert single.status_code == 400 and "The rule combines no others." in single.text
+
+
+def test_the_counts_are_of_the_combination_of_the_ticked_rules(editing, monkeypatch):
+    [errors] = editing.entries("exclusion")
+    _add_two_rules(editing)
+    tried = []
+
+    def simulate(_study, rules):
+        tried.append(rules)
+        return {"people": 100, "rules": [{"rule": "r", "excluded": {}, "note": ""}]}, ""
+
+    monkeypatch.setattr(rule_forms, "_simulate", simulate)
+    editing.post("rules/counts", number="", ticked=["0", "2"], combination="any")
+    editing.post("rules/counts", number="", ticked="0", combination="any")
+    assert tried == [[{"rule": "any", "rules": [errors, SIDES]}, FAST], [errors, FAST, SIDES]]
 
 
 def test_a_form_adds_no_more_than_it_can_show(editing, monkeypatch):

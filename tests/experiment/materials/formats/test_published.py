@@ -13,7 +13,7 @@ FORMATS = {each.name: each for each in formats()}
 def test_a_module_in_the_folder_is_a_format():
     folder = Path(__file__).parents[4] / "experiment" / "materials" / "formats" / "published"
     modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    assert len(FORMATS) == len(modules) == 5
+    assert len(FORMATS) == len(modules) == 7
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -27,6 +27,8 @@ FILES = {
     "a task of lm-evaluation-harness": ("task.yaml", "task: blimp"),
     "pairs as CLAMS has them": ("long.txt", "True\tThe cat sleeps .\nFalse\tThe cat sleep .\n"),
     "templates of LM_syneval": ("long.pickle", ""),
+    "a data file of Ibex": ("data.js", "var items = [];"),
+    "items of Linger": ("rc.itm", "# rc 1 subj\nThe cat sleeps.\n"),
     "a table of Gulordava et al. (2018)": (
         "best.tab",
         "pattern\tconstr_id\tsent_id\tcorrect_number\tform\tclass\ttype\tprefix\n",

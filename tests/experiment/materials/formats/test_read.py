@@ -569,3 +569,24 @@ def test_a_mark_of_a_missing_value_is_no_sentence_in_any_script(tmp_path, rows, 
     path = write(tmp_path / "t.csv", f"good,bad\n{rows}{rows.splitlines()[0]}a\n")
     with pytest.raises(MaterialsError, match=message):
         read_materials(path)
+
+
+@pytest.mark.parametrize("words", ["plausible implausible", "licit illicit", "felt un-felt"])
+def test_versions_may_be_a_word_and_its_negation(tmp_path, words):
+    good, bad = words.split()
+    table = f"ItemNum,said,how\n1,The cop left.,{good}\n1,The left copped.,{bad}\n"
+    path = write(tmp_path / "pairs.csv", table + f"2,They left.,{good}\n2,Left they.,{bad}\n")
+    found = read_materials(path, {"sentence": "said", "version": "how"}, alone=True)
+    assert texts(found) == [("The cop left.", "The left copped."), ("They left.", "Left they.")]
+
+
+def test_versions_that_were_named_without_numbers_of_pairs_are_refused(tmp_path):
+    path = write(tmp_path / "pairs.csv", "sentence,how\nThey left.,good\nLeft they.,bad\n")
+    with pytest.raises(MaterialsError, match=r"no column numbers the pairs.*--column item=HEADER"):
+        read_materials(path, {"version": "how"}, alone=True)
+
+
+def test_both_headers_of_a_pair_may_hold_the_word_sentence(tmp_path):
+    head = "original,sentence_grammatical,sentence_ungrammatical"
+    path = write(tmp_path / "pairs.csv", f"{head}\nx,They left.,Left they.\n")
+    assert texts(read_materials(path)) == [("They left.", "Left they.")]
