@@ -108,7 +108,7 @@ def test_a_choice_that_is_no_option_is_refused_with_the_options(tmp_path):
         imported(tmp_path, table, "--mapping", str(tmp_path / "mapping.toml"))
     table = LAYOUTS["text"](choices())
     table.loc[4, "opt1"] = "meows"
-    expected = 'holds a text that is not of .*"meows", items-i2.*"bark" or "barks" or "barking"'
+    expected = 'a text that does not belong to .*"meows", items-i2.*"bark" or "barks" or "barking"'
     with pytest.raises(AnalysisError, match=expected):
         imported(tmp_path, table, "--mapping", str(tmp_path / "mapping.toml"))
     mapping = (tmp_path / "mapping.toml").read_text()

@@ -89,13 +89,13 @@ def copy_up_to_case(table: Table, rng: random.Random) -> Planted | None:
 def true(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     table.rows[row][column] = rng.choice(("TRUE", "FALSE", "True"))
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def number(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     table.rows[row][column] = rng.choice(("43831", "1.5", "0", "2,5", "1E+05"))
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def hidden_column(table: Table, rng: random.Random) -> Planted | None:

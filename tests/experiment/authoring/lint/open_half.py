@@ -81,7 +81,7 @@ def date(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     forms = ("2026-03-01 00:00:00", "12/05/2026", "3-Mar", "01.02.2026")
     table.rows[row][column] = rng.choice(forms)
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def hidden_rows(table: Table, rng: random.Random) -> Planted | None:
