@@ -114,11 +114,11 @@ def test_its_codebook_says_whose_clock_each_time_is_of(place):
         (("--store", "datapipe"), '"" is not the id of a DataPipe experiment'),
         (
             ("--store", "file", "--url", "https://example.org"),
-            "the option - does not apply to the store file-url",
+            "--url does not apply to the store file",
         ),
         (
             ("--store", "jatos", "--staging", "https://a.org"),
-            "the option - does not apply to the store jatos-staging",
+            "--staging does not apply to the store jatos",
         ),
         (("--sessions", "0"), "0 is not in the range"),
         (("--store", "dropbox"), "'dropbox' is not one of"),

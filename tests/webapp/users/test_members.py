@@ -148,7 +148,7 @@ def test_a_project_is_not_ended_while_people_can_take_part(
     client = browser().client
     client.post(f"/run/{run_here}", data={"decision": "accept"})
     do("close", run_here)
-    with pytest.raises(ProjectError, match="0 open runs, 1 people at work"):
+    with pytest.raises(ProjectError, match="0 open runs, 1 people taking part"):
         do("projects", "end", "lab")
 
 
