@@ -78,7 +78,15 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(draft.place, (nats,), "", item.item_id, variant, item.after_context(text))
+        Scored(
+            draft.place,
+            (nats,),
+            "",
+            item.item_id,
+            variant,
+            item.after_context(text),
+            of_choice=True,
+        )
         for draft, item, pair in zip(drafts, items, scores, strict=True)
         for variant, text, nats in zip(
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True

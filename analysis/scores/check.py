@@ -204,8 +204,12 @@ def _refuse_mismatched_sums(table: pa.Table) -> None:
     stated_sums = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
     # Tokens are stored in 32 bits, the running sum in 64.
     allowed = _SUM_NATS * (1 + np.abs(stated_sums)) + 1e-12 * np.abs(running[-1])
+    choice_at = table["choice_at"].fill_null(0).to_numpy()
+    choice_sums = np.asarray(table["logprob_of_choice_nats"].to_numpy(), np.float64)
+    differences = running[ends] - running[ends - lengths + choice_at] - choice_sums
     wrong = np.flatnonzero(
         ~(np.abs(sums - stated_sums) <= allowed)
+        | (~np.isnan(choice_sums) & ~(np.abs(differences) <= allowed))
         | (lengths != np.asarray(table["n_tokens"].to_numpy()))
     )
     if len(wrong):
