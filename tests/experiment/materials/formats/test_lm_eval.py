@@ -77,17 +77,17 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("process_docs: !function utils.process_docs\n", "runs no code"),
+        ("process_docs: !function utils.process_docs\n", "does not run a task's code"),
         (
             "output_type: generate_until\n",
-            "no items can be made of the task .*: its output_type is gen",
+            "no items can be made from the task .*: its output_type is gen",
         ),
         ("num_fewshot: 5\n", "it shows 5 examples first"),
         ("dataset_path: nyu-mll/blimp\ndataset_kwargs: {}\n", "its data were not found"),
         ("dataset_kwargs: {data_files: nowhere.jsonl}\n", "nowhere.jsonl"),
         ("doc_to_choice: [a, b, c]\n", "it has 3 choices"),
         ("doc_to_choice: '{{nothing}}'\n", "cannot be filled"),
-        ("doc_to_choice: 7\n", "gives no list"),
+        ("doc_to_choice: 7\n", "does not give a list"),
         ("doc_to_choice: '{{n}} [('\n", "doc_to_choice gives"),
         ("doc_to_target: 2\n", 'gives "2".*Expected the number of a choice, or one'),
         ("doc_to_text: 3\n", "doc_to_text is 3.*Expected a template or a column's name"),
