@@ -98,3 +98,13 @@ def test_a_special_token_that_a_text_contains_does_not_stop_a_masked_model(tmp_p
     rows = ["not a [SEP] dog,not a dog", "the [MASK] dog,the <mask> dog", "the [CLS] dog,the dog"]
     (tmp_path / "items.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
     assert len(scored(f"hf:{tmp_path / 'm'}", tmp_path / "items.csv")) == 6
+
+
+def test_chinese_and_japanese_follow_their_context_without_a_space(gpt2, tmp_path):
+    rows = "\u732b\u5728,\u684c\u5b50\u4e0a,\u559c\u6b22\n\u79c1\u306f,\u732b\u304c,\u304c\u732b\n"
+    (tmp_path / "items.csv").write_text(f"context,good,bad\n{rows}", "utf-8")
+    table, said = score_table(gpt2, tmp_path / "items.csv")
+    # Each character is three bytes, and this tokenizer has a token for each: 2 + 3, 2 + 2, ...
+    assert table["n_tokens"].to_list() == [15, 12, 12, 12]
+    assert table["choice_at"].to_list() == [6] * 4
+    assert "the texts of 4 stand in the file as the model read them" in said
