@@ -34,6 +34,7 @@ from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
+from experiment.tables.parquet import has_column
 from experiment.version import code_version
 
 _PATH = click.Path(path_type=Path)
@@ -108,7 +109,8 @@ def compare(
     multiple=True,
     type=_PATH,
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
-    "report is about people alone. For a study in parts, give files for each part's materials.",
+    "report is about people alone. For a study in parts, give files for each part's materials. "
+    "Files of checkpoints become curves over time.",
 )
 @click.option(
     "--takers",
@@ -122,6 +124,13 @@ def compare(
     type=_PATH,
     help="A table that `parallax reading surprisal` wrote, for a study that is read step by step; "
     "repeat it for more models, which are named by their files.",
+)
+@click.option(
+    "--ages",
+    "ages_table",
+    type=_PATH,
+    help="With files of checkpoints: a table of the age at which people master each construction "
+    "(construction, age).",
 )
 @click.option(
     "--task",
@@ -195,6 +204,7 @@ def command(
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
+    ages_table: Path | None,
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
@@ -216,6 +226,10 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
+    over_time = [path for path in scores if has_column(path, "checkpoint")]
+    if over_time:
+        options = _add_over_time(options, over_time, ages_table)
+        scores = tuple(path for path in scores if path not in over_time)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
         # An installation may lack model participants.
@@ -239,6 +253,16 @@ def command(
             _print_summary(
                 compare(part, scores, folder, part_options, figures=not no_figures), folder
             )
+
+
+def _add_over_time(
+    options: ComparisonOptions, paths: Sequence[Path], ages: Path | None
+) -> ComparisonOptions:
+    # An installation may lack models over time.
+    from analysis.over_time.load import load_histories
+    from analysis.over_time.order import read_ages
+
+    return replace(options, over_time=load_histories(paths), ages=read_ages(ages) if ages else {})
 
 
 def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
