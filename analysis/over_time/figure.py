@@ -22,7 +22,7 @@ from analysis.figures.drawing import (
 )
 
 _ACROSS, _PANEL_INCHES, _LEGEND_INCHES = 3, 1.5, 0.45
-_LONGEST_LINE = 38
+_LONGEST_LINE, _ALONE_INCHES = 38, 2.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,10 @@ def over_time_figure(panels: Sequence[Panel], *, chance: float, simulated: bool)
     """
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
-    lowest = min(
-        0.9 * chance, *(rows["accuracy"].min() for p in panels for rows in p.models.values())
-    )
+    lowest = min(0.9 * chance, *(rows["low"].min() for p in panels for rows in p.models.values()))
     with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES, _LEGEND_INCHES + _PANEL_INCHES * down)
+        height = _ALONE_INCHES if len(panels) == 1 else _PANEL_INCHES * down
+        figure = new_figure(PAGE_INCHES, _LEGEND_INCHES + height)
         grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         for axes, panel in zip(grid.ravel(), panels, strict=False):
             _draw(axes, panel, chance)

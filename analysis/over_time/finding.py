@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.data.join import check_same_items, hash_items
 from analysis.data.load import Scores
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import Finding, FindingInputs, Findings, Need, full_titles
+from analysis.findings.finding import Finding, FindingInputs, Findings, Need, full_titles, titles_of
 from analysis.over_time.crossing import (
     FEWEST_CHECKPOINTS,
     FEWEST_ITEMS,
@@ -29,6 +29,7 @@ from analysis.over_time.crossing import (
 from analysis.over_time.figure import Panel, over_time_figure
 from analysis.over_time.load import History
 from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval
+from analysis.over_time.words import crossing_in_words, tokens_in_words
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
@@ -105,7 +106,10 @@ def _analyse(inputs: FindingInputs) -> Findings:
             simulated=inputs.run.facts.simulated,
         ),
     )
-    summary = tuple(_summarise(model, results[model.name][0], inputs.margin) for model in models)
+    titles = titles_of(inputs.context.study)
+    summary = tuple(
+        _summarise(model, results[model.name][0], inputs.margin, titles) for model in models
+    )
     return Findings(tables, statistics, (*left_out, *few), drawings=(drawing,), summary=summary)
 
 
@@ -200,13 +204,13 @@ def _resample_level(
     judgments = inputs.data.judgments
     ids = pd.Index(item_ids)
     of_items = judgments[judgments["item_id"].isin(ids)]
-    item = ids.get_indexer(of_items["item_id"].astype(str))
+    item = ids.get_indexer(pd.Index(of_items["item_id"].astype(str)))
     right = of_items["chose_good"].to_numpy(float)
     people = of_items["participant"]
     variance = 0.0 if people.isna().any() else added_variance(right, codes(people)[0])
     rng = numpy_generator(inputs.context.seed, "people over time", str(len(ids)))
     drawn = resample_people(
-        np.bincount(item, right, len(ids)),
+        np.bincount(item, right, len(ids)).astype(float),
         np.bincount(item, minlength=len(ids)).astype(float),
         curves.weights,
         variance,
@@ -337,31 +341,11 @@ def _row(model: _Model, result: _Result) -> dict[str, object]:
     }
 
 
-def tokens_in_words(tokens: float) -> str:
-    """Return a number of tokens in three digits, such as 12.3M."""
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if tokens >= 0.9995 * size:
-            return f"{tokens / size:.3g}{letter}"
-    return f"{tokens:.0f}"
-
-
-def crossing_in_words(crossing: Crossing, tokens_seen: NDArray[np.int64]) -> str:
-    """Return a crossing time with its interval; times outside of the training are named."""
-
-    def one(log_tokens: float) -> str:
-        if log_tokens == np.inf:
-            return "never"
-        return "start" if log_tokens == -np.inf else tokens_in_words(float(np.exp(log_tokens)))
-
-    first, last = (tokens_in_words(float(tokens_seen[n])) for n in (0, -1))
-    at = {np.inf: f"not by {last}", -np.inf: f"before {first}"}.get(crossing.at, one(crossing.at))
-    return f"{at} [{one(crossing.low)}, {one(crossing.high)}]"
-
-
-def _summarise(model: _Model, result: _Result, margin: float) -> str:
-    place = "on the judged items" if not result.construction else f"in {result.construction}"
+def _summarise(model: _Model, result: _Result, margin: float, titles: Mapping[str, str]) -> str:
+    name = result.construction
+    place = titles.get(name, name) or "judged items"
     return (
-        f"{model.name} over time, {place}: it passes chance by {margin:.2f} after "
+        f"{model.name} over time ({place}): it passes chance by {margin:.2f} after "
         f"{crossing_in_words(result.passes, model.tokens_seen)} tokens, and reaches people: "
         f"{crossing_in_words(result.reaches, model.tokens_seen)}."
     )

@@ -32,7 +32,8 @@ def kendall(first: Floats, second: Floats) -> Floats:
     ]
     product = (signs[0] * signs[1]).sum(axis=1)
     size = np.sqrt((signs[0] ** 2).sum(axis=1) * (signs[1] ** 2).sum(axis=1))
-    return np.divide(product, size, out=np.full(len(product), np.nan), where=size > 0)
+    tau = np.divide(product, size, out=np.full(len(product), np.nan), where=size > 0)
+    return np.asarray(tau, np.float64)
 
 
 def kendall_with_interval(

@@ -69,6 +69,7 @@ class Provenance:
         asked: The task of the trials.
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
+        trainings: Sentences on the trainings whose checkpoints were compared.
     """
 
     run: RunFacts
@@ -84,6 +85,7 @@ class Provenance:
     asked: AskedFor = AskedFor()
     n_repeated: int = 0
     apart: Mapping[str, int] = field(default_factory=dict)
+    trainings: Sequence[str] = ()
 
     @property
     def simulated(self) -> bool:
@@ -130,9 +132,10 @@ class Provenance:
     @property
     def _of_models(self) -> list[str]:
         if not self.models:
-            return ["People alone: no model was compared."]
+            return [*self.trainings] or ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."
-        return [metric, *(_describe_model(model, ties=self.asked.decides) for model in self.models)]
+        described = (_describe_model(model, ties=self.asked.decides) for model in self.models)
+        return [metric, *described, *self.trainings]
 
     @property
     def _judged(self) -> str:

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.data.load import ExportedRun
 from analysis.findings.finding import ComparisonOptions
-from analysis.over_time.finding import tokens_in_words
 from analysis.over_time.load import History, HistoryFacts
+from analysis.over_time.words import tokens_in_words
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import within
 
