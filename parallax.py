@@ -225,6 +225,10 @@ _LM = {
     "surprisal": Lazy(
         "lm.commands.scoring", "Write the surprisal of every word of TEXTS under MODEL."
     ),
+    "completions": Lazy(
+        "analysis.commands.completions",
+        "Write MODEL's log-probability of each word that people typed, and of its own words.",
+    ),
     "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
     "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
     "search": Lazy("lm.commands.search", "Train every model of SPEC and list their perplexities."),

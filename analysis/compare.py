@@ -133,6 +133,19 @@ def compare(
     "(construction, age).",
 )
 @click.option(
+    "--variants",
+    type=_PATH,
+    help="Of typed answers, a table of texts that count as another answer, such as misspellings: "
+    "the columns typed and answer.",
+)
+@click.option(
+    "--completions",
+    multiple=True,
+    type=_PATH,
+    help="Of typed answers, a table that `parallax lm completions` wrote; repeat it for more "
+    "models, which are named by their files.",
+)
+@click.option(
     "--task",
     default="",
     help="Of multitask sessions, compare this task only; of several scales, this one. By default "
@@ -205,6 +218,8 @@ def command(
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
     ages_table: Path | None,
+    variants: Path | None,
+    completions: tuple[Path, ...],
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
@@ -230,6 +245,7 @@ def command(
     if over_time:
         options = _add_over_time(options, over_time, ages_table)
         scores = tuple(path for path in scores if path not in over_time)
+    options = _read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
         # An installation may lack model participants.
@@ -263,6 +279,23 @@ def _add_over_time(
     from analysis.over_time.order import read_ages
 
     return replace(options, over_time=load_histories(paths), ages=read_ages(ages) if ages else {})
+
+
+def _read_tables_of_typed_answers(
+    options: ComparisonOptions, variants: Path | None, completions: Sequence[Path]
+) -> ComparisonOptions:
+    # An installation may lack typed answers.
+    if variants:
+        from analysis.typed.variants import read_variants
+
+        options = replace(options, variants=read_variants(variants))
+    if completions:
+        from analysis.typed.completions import read_completions
+
+        options = replace(
+            options, completions={path.stem: read_completions(path) for path in completions}
+        )
+    return options
 
 
 def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:

@@ -124,6 +124,7 @@ def _provenance(
         apart=_count_other_kinds(data),
         asked=response.asked,
         trainings=[str(history) for history in options.over_time],
+        unscored_models=[*options.completions],
     )
 
 

@@ -133,6 +133,8 @@ def score_to_file(
 def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
     if unknown := _describe_unknown_tokens(out):
         click.echo(unknown)
+    if after_context := _describe_choices(out):
+        click.echo(after_context)
     for sentence in getattr(scorer, "notes", ()):
         click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
@@ -157,6 +159,25 @@ def _describe_unknown_tokens(out: Path) -> str:
         else ""
     )
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
+
+
+def _describe_choices(out: Path) -> str:
+    """Return how many texts are a choice after a context, in words; empty if there are none."""
+    choice_at = pq.read_table(out, columns=["choice_at"])["choice_at"]
+    n_after = int(pc.sum(pc.greater(choice_at, 0)).as_py() or 0)
+    known = (
+        f"Of {n_after:,} texts the beginning is the item's context: logprob_of_choice_nats is the "
+        "log-probability of the choice alone, given it."
+        if n_after
+        else ""
+    )
+    unknown = (
+        f"Of {choice_at.null_count:,} texts the rendering hides where the context ends, so their "
+        "choice has no score of its own."
+        if choice_at.null_count
+        else ""
+    )
+    return " ".join(filter(None, (known, unknown)))
 
 
 def _find_fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:

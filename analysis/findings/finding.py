@@ -183,6 +183,9 @@ class ComparisonOptions:
             text, surprisal_bits.
         over_time: Models' decisions during their training (``analysis.over_time.load.History``).
         ages: The age at which people master each construction.
+        variants: By item (empty: any item) and typed text, the answer as which it counts.
+        completions: By model, its log-probabilities of words in the gaps of texts, as
+            ``parallax lm completions`` wrote them.
     """
 
     resamples: int = 10_000
@@ -200,6 +203,8 @@ class ComparisonOptions:
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     over_time: Sequence[Any] = ()
     ages: Mapping[str, float] = field(default_factory=dict)
+    variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -258,6 +263,7 @@ class Need(StrEnum):
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
     OVER_TIME = "scores of checkpoints"
+    COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
 
     def is_met(self, inputs: FindingInputs) -> bool:
@@ -270,6 +276,8 @@ class Need(StrEnum):
             return bool(inputs.options.over_time)
         if self is Need.SURPRISAL:
             return bool(inputs.options.surprisal)
+        if self is Need.COMPLETIONS:
+            return bool(inputs.options.completions)
         return inputs.options.curves or bool(inputs.options.curve_items)
 
 

@@ -13,7 +13,7 @@ from analysis.readers.score_tables import Scored
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_text
-from experiment.records import Item, Variant
+from experiment.records import Item, Variant, join_context
 
 _KEYS = {"doc", "arguments", "resps", "target"}
 # The harness's file names: task and time.
@@ -78,7 +78,15 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(draft.place, (nats,), "", item.item_id, variant, item.after_context(text))
+        Scored(
+            draft.place,
+            (nats,),
+            "",
+            item.item_id,
+            variant,
+            item.after_context(text),
+            of_choice=True,
+        )
         for draft, item, pair in zip(drafts, items, scores, strict=True)
         for variant, text, nats in zip(
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True
@@ -160,6 +168,11 @@ def _refuse_contradiction(
         )
 
 
+def _is_joined_without(context: str, option: str) -> bool:
+    """Return whether a context and an option need no space, as in Chinese."""
+    return bool(context) and join_context(context, option) == context + option
+
+
 def _make_draft(
     location: str,
     sample: Mapping[str, Any],
@@ -173,8 +186,13 @@ def _make_draft(
     texts = [text if is_same_context else context + text for context, text in arguments]
     context = arguments[target][0] if is_same_context else ""
     if not context or (context[-1:].strip() and all(_is_after_one_space(t) for t in texts)):
-        # One space joins a context and its options; without a context, the rendering has it.
-        texts = [text[1:] if _is_after_one_space(text) else text for text in texts]
+        # What joins a context and its options is left out; without a context, the rendering has it.
+        texts = [
+            text[1:]
+            if _is_after_one_space(text) and not _is_joined_without(context, text[1:])
+            else text
+            for text in texts
+        ]
     good, bad = texts[target], texts[1 - target]
     doc = sample.get("doc")
     extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}

@@ -253,6 +253,7 @@ def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     compared = matched.scores.get((item.item_id, against))
     shared = _find_first_difference(scored, compared) if compared else None
     nats = scored.logprobs_nats
+    is_choice = scored.of_choice or not item.context
     return {
         "item_id": item.item_id,
         "construction": item.construction,
@@ -266,6 +267,8 @@ def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
         "token_unknown": [False] * len(nats),
         "difference_at": shared,
         "logprob_from_difference_nats": None if shared is None else math.fsum(nats[shared:]),
+        **dict.fromkeys(("choice_at", "logprob_of_choice_nats")),
+        **({"choice_at": 0, "logprob_of_choice_nats": math.fsum(nats)} if is_choice else {}),
     }
 
 

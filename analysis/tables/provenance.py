@@ -70,6 +70,7 @@ class Provenance:
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
         trainings: Sentences on the trainings whose checkpoints were compared.
+        unscored_models: The names of models that were compared without score files.
     """
 
     run: RunFacts
@@ -86,6 +87,7 @@ class Provenance:
     n_repeated: int = 0
     apart: Mapping[str, int] = field(default_factory=dict)
     trainings: Sequence[str] = ()
+    unscored_models: Sequence[str] = ()
 
     @property
     def simulated(self) -> bool:
@@ -131,6 +133,8 @@ class Provenance:
 
     @property
     def _of_models(self) -> list[str]:
+        if not self.models and self.unscored_models:
+            return [f"Models: {', '.join(self.unscored_models)}."]
         if not self.models:
             return [*self.trainings] or ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."

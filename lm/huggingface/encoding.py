@@ -140,6 +140,10 @@ class Tokenizer(Protocol):
         """Return the tokens for numbers."""
         ...
 
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Return the text of tokens."""
+        ...
+
     def convert_tokens_to_ids(self, token: str) -> int | None:
         """Return the number of a token."""
         ...
@@ -323,6 +327,10 @@ class TextEncoder:
         return (
             sorted({*marked_tokens, *([] if number is None else [number])}) if marked_tokens else []
         )
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of some tokens, without the spaces around it."""
+        return self._tokenizer.decode(list(ids)).strip()
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
         """Return the continuation's tokens as written in the model's vocabulary."""

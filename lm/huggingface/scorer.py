@@ -19,6 +19,7 @@ from transformers.pytorch_utils import Conv1D
 
 from lm.errors import LmError
 from lm.huggingface.encoding import Encoded, Row, TextEncoder
+from lm.huggingface.next_words import search_words
 from lm.scorer import TokenScores
 from lm.scoring.packed_linear import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
@@ -285,6 +286,16 @@ class HfScorer:
         for ids in dict.fromkeys(encoding.ids for encoding in encoded):
             by_ids[ids] = self._score_boundaries(ids, starts)
         return [by_ids[encoding.ids][np.array(encoding.scored, np.int64)] for encoding in encoded]
+
+    @torch.inference_mode()
+    def top_words(self, before: str, n: int) -> list[str]:
+        """Return the most probable next words, the first one first; see ``lm.completions``."""
+        return search_words(self._next_logits, self.encoder, before, n)
+
+    def _next_logits(self, ids: torch.Tensor) -> torch.Tensor:
+        rows = ids.to(self.model.device)
+        read = self.model(input_ids=rows, attention_mask=torch.ones_like(rows))
+        return read.logits[:, -1]  # type: ignore[no-any-return]
 
     @torch.inference_mode()
     def _score_boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:

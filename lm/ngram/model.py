@@ -51,6 +51,11 @@ class NgramScorer:
         return cls(read_arpa(path), name=name, trained_on=trained_on)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the vocabulary."""
+        return self._vocabulary.words
+
+    @property
     def cased(self) -> bool:
         """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased

@@ -111,6 +111,11 @@ class RecurrentScorer:
         return measure_kernel(decoder.weight)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the vocabulary."""
+        return self._vocabulary.words
+
+    @property
     def cased(self) -> bool:
         """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
 from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
-from experiment.materials.formats.regions import BAR, SPACELESS
-from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
+from experiment.materials.formats.regions import BAR
+from experiment.records import MOST_STEPS, PAIR, SPACELESS, Item, Side, Variant
 
 Unit = Literal["word", "region", "sentence"]
 Context = Literal["read", "whole"]

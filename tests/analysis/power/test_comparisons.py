@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.power import comparisons as planning
+from analysis.power import simulated_comparisons as planning
 from analysis.power.cells import Coded, Scale, Spread, Times
 from analysis.power.comparisons import power_of_comparisons
 from analysis.power.simulated_choices import Assumptions

@@ -19,6 +19,7 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.format import Drafts, Format, Terms
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_raw, read_text
+from experiment.records import join_context
 
 _SUFFIXES = (".yaml", ".yml")
 # The rendering for a model if the delimiter before the choices, a space, is at the very beginning
@@ -156,7 +157,11 @@ class _Task:
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
         prefix = f"{context}{self.delimiter}"
-        if context.strip() and not prefix[-1].isspace():
+        if (
+            context.strip()
+            and not prefix[-1].isspace()
+            and any(join_context(context, choice) != prefix + choice for choice in choices)
+        ):
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )
@@ -173,12 +178,13 @@ class _Task:
     def _before_choices(self, context: str, choices: Sequence[str]) -> str:
         """Return the text before the choices, with each character that the harness puts there.
 
-        A single space is left out: an item's context and its options are joined by one.
+        What joins an item's context and its options anyhow is left out.
         """
         if not context:
             return "" if self.delimiter == " " else self.delimiter
-        spaced = context[-1].isspace() or any(choice[:1].isspace() for choice in choices)
-        return context if self.delimiter == " " and not spaced else context + self.delimiter
+        wholes = (join_context(context, choice) for choice in choices)
+        joined = [context + self.delimiter + choice for choice in choices]
+        return context if [*wholes] == joined else context + self.delimiter
 
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
         choices = self._config.get("doc_to_choice")

@@ -138,6 +138,24 @@ def test_the_white_space_of_prompt_and_target_reaches_a_model_as_it_is_written(
     assert item.after_context(item.bad) == whole.replace("waves", "wave")
 
 
+@pytest.mark.parametrize(
+    ("delimiter", "whole"),
+    [
+        ("''", "\u732b\u5728\u684c\u5b50\u4e0a\u3002"),
+        ("' '", "\u732b\u5728 \u684c\u5b50\u4e0a\u3002"),
+    ],
+)
+def test_chinese_follows_its_prompt_without_a_space_unless_the_task_has_one(
+    tmp_path, delimiter, whole
+):
+    texts = ["\u684c\u5b50\u4e0a\u3002", "\u559c\u6b22\u3002"]
+    rows = [{"goal": "\u732b\u5728", "sol1": texts[0], "sol2": texts[1], "label": 0}]
+    keys = "doc_to_choice: '{{[sol1, sol2]}}'\ndoc_to_target: label\ndoc_to_text: goal\n"
+    path = task(tmp_path, f"{BLIMP}{keys}target_delimiter: '{delimiter}'\n", rows)
+    (item,) = open_materials(path).items()
+    assert item.after_context(item.good) == f"\u732b\u5728{delimiter}{texts[0]}"
+
+
 def test_a_study_shows_single_spaces_and_says_which_texts_that_changes(tmp_path):
     path = task(tmp_path, BLIMP + 'doc_to_text: "Q: {{UID}}\\nA:"\n')
     found = read_materials(path)

@@ -586,3 +586,38 @@ def test_both_headers_of_a_pair_may_hold_the_word_sentence(tmp_path):
     head = "original,sentence_grammatical,sentence_ungrammatical"
     path = write(tmp_path / "pairs.csv", f"{head}\nx,They left.,Left they.\n")
     assert texts(read_materials(path)) == [("They left.", "Left they.")]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [
+            (f"The {n} sees a {n} now.", f"The {n} a {n} sees now.")
+            for n in ["cat", "dog", "cow", "pig"]
+        ],
+        [(f"{n}{n}会本走", f"{n}{n}本会走") for n in "犬猫牛馬"],
+    ],
+)
+def test_a_shift_is_seen_in_any_script_and_where_only_the_order_of_words_differs(tmp_path, pairs):
+    rows = [f"{good},{pairs[place - 1][1]}" for place, (good, _) in enumerate(pairs)]
+    path = write(tmp_path / "pairs.csv", "\n".join(["good,bad", *rows]))
+    with pytest.raises(MaterialsError, match="are shifted by a row"):
+        read_materials(path)
+
+
+def test_a_mark_in_capitals_among_single_words_is_no_option(tmp_path):
+    rows = "".join(f"The actor won the,{good},battle\n" for good in ("award", "prize", "NaN"))
+    path = write(tmp_path / "pairs.csv", f"context,good,bad\n{rows}")
+    with pytest.raises(MaterialsError, match='the good text is "NaN"'):
+        read_materials(path)
+
+
+def test_a_shifted_third_version_is_refused(tmp_path):
+    names = ["cat", "dog", "cow", "pig"]
+    rows = [
+        f"The {n} sees one.,The {n} see one.,The {names[place - 1]} seed one."
+        for place, n in enumerate(names)
+    ]
+    path = write(tmp_path / "items.csv", "\n".join(["good,bad,distractor", *rows]))
+    with pytest.raises(MaterialsError, match="the good and the distractor sentences are shifted"):
+        read_materials(path)
