@@ -243,10 +243,7 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
-    over_time = [path for path in scores if has_column(path, "checkpoint")]
-    if over_time:
-        options = _add_over_time(options, over_time, ages_table)
-        scores = tuple(path for path in scores if path not in over_time)
+    options, scores = _take_over_time(options, scores, ages_table)
     options = _read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
@@ -273,14 +270,23 @@ def command(
             )
 
 
-def _add_over_time(
-    options: ComparisonOptions, paths: Sequence[Path], ages: Path | None
-) -> ComparisonOptions:
+def _take_over_time(
+    options: ComparisonOptions, scores: Sequence[Path], ages: Path | None
+) -> tuple[ComparisonOptions, tuple[Path, ...]]:
+    """Return the options with the score files that have checkpoints, and the other files."""
+    over_time = [path for path in scores if has_column(path, "checkpoint")]
+    if not over_time:
+        if ages:
+            raise click.UsageError("--ages needs files of checkpoints with --scores.")
+        return options, tuple(scores)
     # An installation may lack models over time.
     from analysis.over_time.load import load_histories
     from analysis.over_time.order import read_ages
 
-    return replace(options, over_time=load_histories(paths), ages=read_ages(ages) if ages else {})
+    options = replace(
+        options, over_time=load_histories(over_time), ages=read_ages(ages) if ages else {}
+    )
+    return options, tuple(path for path in scores if path not in over_time)
 
 
 def _read_tables_of_typed_answers(
