@@ -126,21 +126,23 @@ def compare(
 @click.option(
     "--variants",
     type=_PATH,
-    help="Of typed answers, a table of texts that count as another answer, such as misspellings: "
+    help="For typed answers, a table of texts that count as another answer, such as misspellings: "
     "the columns typed and answer.",
 )
 @click.option(
     "--completions",
     multiple=True,
     type=_PATH,
-    help="Of typed answers, a table that `parallax lm completions` wrote; repeat it for more "
+    help="For typed answers, a table that `parallax lm completions` wrote; repeat it for more "
     "models, which are named by their files.",
 )
 @click.option(
     "--task",
     default="",
-    help="Of multitask sessions, compare this task only; of several scales, this one. By default "
-    "each has a report in its own folder.",
+    help=(
+        "Compare only this task of multitask sessions, or only this one of several scales. By "
+        "default each has a report in its own folder."
+    ),
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -194,7 +196,7 @@ def compare(
 @click.option(
     "--about",
     type=_PATH,
-    help="A TOML file with [publication] and [baseline], in place of the study's own.",
+    help="A TOML file with [publication] and [baseline], instead of the study's own.",
 )
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(
@@ -333,8 +335,8 @@ def _load_people(
 
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
-        "Give either --run, or --judgments or --times (each with --items and --mapping); for a "
-        "study in parts, each --run, and --parts."
+        "Give either --run, or --judgments or --times (each with --items and --mapping); for "
+        "a study in parts, give every --run and --parts."
     )
 
 

@@ -68,7 +68,7 @@ def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
             f"two models would both be written to {repeated_names[0]}",
             where=str(out),
             expected="models whose folders have different names",
-            remedy="Score them one by one",
+            remedy="Score them one by one, each with its own --out FILE.parquet",
         )
     return {model: out / name for model, name in zip(models, names, strict=True)}
 
@@ -230,7 +230,9 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run Hugging Face models text by text, without sharing beginnings.",
 )
-@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option(
+    "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
+)
 @click.option(
     "--device",
     type=click.Choice(get_args(Device)),
@@ -287,8 +289,8 @@ def score(
     """
     if stream and (fast or processes > 1 or cluster):
         raise AnalysisError(
-            "with --stream, items are read one after the other and cannot be scored in "
-            "parallel or fast",
+            "with --stream a model reads the items one after the other, so they cannot "
+            "be scored in parallel or fast",
             remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
         )
     over_time = checkpoints or revisions is not None

@@ -205,7 +205,7 @@ def _make_estimator(
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
-        return "d' is a number of many answers, so it has no slope."
+        return "d' is computed from many answers, so it has no slope."
     return slope_estimator(data, comparison, compared, measure, judge)
 
 
@@ -309,8 +309,8 @@ def _judge_estimator(
 ) -> Estimator | str:
     if comparison.measure != "accuracy":
         return (
-            "people and models are compared by accuracy, in choices between versions; of other "
-            "answers the report has correlations."
+            "people and models are compared by accuracy, in choices between versions; for "
+            "other answers the report gives correlations."
         )
     judged_data = inputs.judged
     chosen = judged_data.judgments["construction"].astype(str).isin(comparison.constructions)

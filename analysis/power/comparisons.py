@@ -142,13 +142,14 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
             results.append(simulated.assign(measure=measure))
     if not results and unplanned:
         raise AnalysisError(
-            f"no power is planned for {', '.join(unplanned)}",
+            f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
             expected=f"{_PLANNED}; {_NOT_PLANNED}",
         )
     if not results:
         raise AnalysisError(
-            "no primary comparison of the study can be planned: it compares no two conditions",
+            "the power of no primary comparison can be computed: the study does not compare two "
+            "conditions",
             where=str(study.folder),
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
@@ -172,7 +173,7 @@ def _iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not planned: {', '.join(names)}. Power is planned for {_PLANNED}; {_NOT_PLANNED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {_PLANNED}; {_NOT_PLANNED}."
 
 
 def _count_scale_points(model: Model) -> int:
@@ -199,8 +200,8 @@ def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
     if len(parts) != _N_LOG_SDS or min(parts) < 0:
         raise click.BadParameter(
             f'"{text}" is not five standard deviations of 0 or more, such as '
-            "0.35,0.08,0.07,0.03,0.42: of participants, of their effects, of frames, of their "
-            "effects, and the residual one",
+            "0.35,0.08,0.07,0.03,0.42: participants, the effects of participants, frames, the "
+            "effects of frames, residual",
             param_hint="--log-sds",
         )
     return parts

@@ -75,7 +75,7 @@ def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
             )  # fmt: skip
     mean_of = dict(zip(table[keys].itertuples(index=False, name=None), means, strict=True))
     if len(mean_of) < len(table):
-        raise AnalysisError("two rows are about the same answers", where=str(path))
+        raise AnalysisError("two rows give the mean of the same answers", where=str(path))
     row_keys = list(zip(*(columns[key] for key in keys), strict=True)) or [()] * len(rows)
     if missing_key := next((row_key for row_key in row_keys if row_key not in mean_of), None):
         description = ", ".join(

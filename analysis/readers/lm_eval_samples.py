@@ -111,7 +111,7 @@ def _parse_arguments(sample: Mapping[str, Any], location: str) -> list[tuple[str
         ]
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
-        raise _unreadable_sample_error("its arguments are no texts", location) from error
+        raise _unreadable_sample_error("its arguments are not texts", location) from error
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
     choices, further_contexts = contexts[:2], contexts[2:]
@@ -136,7 +136,7 @@ def _parse_target(
     texts = [text.strip() for _, text in arguments]
     if target.strip() in texts:
         return texts.index(target.strip())
-    raise _unreadable_sample_error(f'its target "{target}" is none of its choices', location)
+    raise _unreadable_sample_error(f'its target "{target}" is not one of its choices', location)
 
 
 def _parse_context_target(sample: Mapping[str, Any], nats: list[float], location: str) -> int:
@@ -216,14 +216,14 @@ def _parse_log_likelihoods(sample: Mapping[str, Any], location: str) -> list[flo
     try:
         log_likelihoods = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
-        raise _unreadable_sample_error("its resps are no log-likelihoods", location) from error
+        raise _unreadable_sample_error("its resps are not log-likelihoods", location) from error
     if any(math.isnan(nats) or nats == -math.inf for nats in log_likelihoods):
         raise AnalysisError(
-            f"the model gave a choice no probability at all: the log-likelihoods are "
+            "the model gave a choice no probability at all: the log-likelihoods are "
             f"{log_likelihoods}",
             where=location,
             expected="finite numbers",
-            remedy="Half precision overflows, or weights are no numbers: score again with "
+            remedy="Half precision may overflow, or weights may not be numbers: score again with "
             "dtype=float32 or bfloat16, and check the model's weights",
         )
     if len(log_likelihoods) not in (2, 4) or not all(

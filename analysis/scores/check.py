@@ -190,7 +190,7 @@ def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table, further: Seq
     )
     actual = actual_rows[index] if index < len(actual_rows) else "nothing"
     raise AnalysisError(
-        "the score table is not that of the items",
+        "the score table does not match the items",
         where=f"row {index + 1}: {actual}",
         expected=f"{expected_rows[index]}" if index < len(expected_rows) else "no further row",
         remedy="Score again; if that does not help, this is a fault of Parallax: please report it",

@@ -184,9 +184,9 @@ def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
         pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
         if (version in of_good) in pair:
             raise MaterialsError(
-                f"the row is a second {version} sentence of the same {', '.join(shared)}",
+                f"the row is a second {version} sentence with the same {', '.join(shared)}",
                 where=row.place,
-                expected="one good and one bad sentence for each",
+                expected="one good and one bad sentence for each item and condition",
                 remedy="Name the column that tells them apart with --column condition=HEADER",
             )
         pair[version in of_good] = row
@@ -323,7 +323,7 @@ def _refuse_shifted(drafts: list[Draft], version: str) -> None:
                 f'"{drafts[1].good}" next to "{getattr(drafts[1], version)}"',
                 where=drafts[1].place,
                 expected="the two sentences of a pair in one row, or under one item",
-                remedy="Move the column back by a row",
+                remedy="Shift one of the two columns by a row",
             )
 
 

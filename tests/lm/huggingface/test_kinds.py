@@ -222,7 +222,7 @@ def test_positions_that_begin_after_the_padding_tokens_number_shorten_the_window
     ("spoil", "message"),
     [
         (lambda model: model.transformer.wte.weight.data[1].fill_(float("nan")),
-         r"m gives scores that are no finite numbers: "
+         r"m gives scores that are not finite numbers: "
          r"its weights transformer\.wte\.weight hold NaN"),
         (lambda model: model.half().transformer.ln_f.weight.data.fill_(60_000.0),
          r"the greatest of float16\. Load it with --dtype bfloat16"),

@@ -71,7 +71,7 @@ def read_times_mapping(path: Path | None) -> TimesMapping:
 def _refuse_unknown(mapping: TimesMapping) -> None:
     if unknown := [name for name in mapping.columns if name not in ROLES]:
         raise ValueError(
-            f"{unknown[0]} is no column of reading times; the columns are {', '.join(ROLES)}"
+            f"{unknown[0]} is not a column of reading times; the columns are {', '.join(ROLES)}"
         )
 
 

@@ -71,7 +71,7 @@ def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise MaterialsError(
-            f"the file is not YAML ({getattr(error, 'problem', None) or 'no text of Unicode'})",
+            f"the file is not YAML ({getattr(error, 'problem', None) or 'it is not Unicode text'})",
             where=f"{path}, line {mark.line + 1}" if mark else str(path),
         ) from error
     if not isinstance(document, dict):
@@ -97,7 +97,7 @@ class _Task:
         if code:
             raise self._error(
                 f"{code[0]} names the function {self._config[code[0]].name}, but Parallax "
-                "runs no code of a task",
+                "does not run a task's code",
                 "templates, columns' names and lists",
             )
         if self._config.get("output_type", "") != "multiple_choice":
@@ -114,7 +114,7 @@ class _Task:
         self, problem: str, expected: str, location: str = "", remedy: str = ""
     ) -> Exception:
         return MaterialsError(
-            f"no items can be made of the task {self.name}: {problem}",
+            f"no items can be made from the task {self.name}: {problem}",
             where=location or str(self._path),
             expected=expected,
             remedy=remedy,
@@ -193,7 +193,7 @@ class _Task:
         if isinstance(choices, dict):
             choices = list(choices.values())
         if not isinstance(choices, list):
-            raise self._error("doc_to_choice gives no list", "a list of two choices", place)
+            raise self._error("doc_to_choice does not give a list", "a list of two choices", place)
         return [self._fill_template(str(choice), row, place) for choice in choices]
 
     def _parse_literal(self, template: str, row: Mapping[str, object], place: str) -> object:

@@ -208,10 +208,10 @@ TEXTS = "text_id,item,condition,critical\nt1,1,obj,6\nt2,1,subj,4\n"
         (("critical =", "critic ="), "the mapping of reading times cannot be read"),
         (
             ('position = "pos"', 'place = "pos"'),
-            "place is no column of reading times; the columns are",
+            "place is not a column of reading times; the columns are",
         ),
         (('rt_ms = "rt"', 'rt_ms = "rt{n}"'), "no columns are called rt{n}"),
-        (('participant = "subj"', ""), 'no column of the reading times is named as "participant"'),
+        (('participant = "subj"', ""), 'the mapping names no column for "participant"'),
         (('subj = "subject"', ""), 'has no level for the condition "subj"'),
         (('critical = "verb"', "critical = { obj = 6 }"), "names no region for the condition"),
         (

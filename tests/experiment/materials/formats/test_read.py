@@ -251,12 +251,16 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
             "good,bad,item\na,b,1\nc,d,1\n",
             "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
         ),
-        ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
+        (
+            "good,bad,kind\na,b,sample\n",
+            'line 2: "sample" in the column "kind" is not a kind of item',
+        ),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
+        ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,\n", "although others have one"),
         (
             "good,bad,item,condition\na,b,1,far\nc,d,1,near\n"
             "e,f,2,far\ng,h,2,neer\ni,j,3,far\nk,l,3,near\n",
-            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there in place of '
+            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there instead of '
             'near. Expected every item in each of: far, near. Did you mean "near"',
         ),
         (
@@ -339,9 +343,9 @@ def test_a_header_that_a_researcher_gave_wrongly_is_named(tmp_path, named, messa
     ("found", "message"),
     [
         (["a", "b"], r'p.pickle: the pickle holds \["a", "b"\]. Expected a dictionary'),
-        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is no pair and no triple'),
-        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is no pair and no triple'),
-        ({"sg": 3}, "p.pickle, sg, 1: 3 is no pair and no triple"),
+        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is neither a pair nor a triple'),
+        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is neither a pair nor a triple'),
+        ({"sg": 3}, "p.pickle, sg, 1: 3 is neither a pair nor a triple"),
         ({7: [("a", "b")]}, r"p.pickle, 7, 1: .* from conditions to lists of pairs"),
     ],
 )
@@ -417,7 +421,7 @@ def test_columns_of_questions_are_read_in_any_case(tmp_path):
     ] * 2
     other = table.replace("Question", "Comprehension")
     notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
-    assert any("nobody is asked them" in note for note in notes)
+    assert any("participants are not asked them" in note for note in notes)
 
 
 def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):
@@ -439,7 +443,7 @@ def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_pat
     found = read_materials(write(tmp_path / "t.json", json.dumps(rows)))
     assert texts(found) == [("The boy runs.", "The boy run."), ("She sings.", "She sing.")]
     for other in ({"good": "a"}, [1], []):
-        with pytest.raises(MaterialsError, match=r"no list of items|empty"):
+        with pytest.raises(MaterialsError, match=r"neither a list of items|empty"):
             read_materials(write(tmp_path / "t.json", json.dumps(other)))
     with pytest.raises(MaterialsError, match=r"t\.json: the file is not JSON \("):
         read_materials(write(tmp_path / "t.json", '[{"good": "a"'))
@@ -519,7 +523,7 @@ def test_a_factor_with_a_level_called_control_is_no_column_of_kinds(tmp_path):
     assert {item.kind for item in found.items} == {Kind.TARGET}
     assert any('"type" is not read as kinds' in note for note in found.notes)
     path.write_text(path.read_text().replace("control", "filler"))
-    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is no kind'):
+    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is not a kind'):
         read_materials(path, alone=True)
 
 
