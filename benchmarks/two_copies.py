@@ -58,10 +58,10 @@ SHOWN = (
     *("races", "races on prolific", "races on mturk", "backups restored", "folders copied", *WAYS),
     *("settled by hand", "people paid once", *WRONG),
 )
-_PATIENCE_S, _BETWEEN_S = 120.0, 0.3
+PATIENCE_S, BETWEEN_S = 120.0, 0.3
 # After so long a payment that a process was making when it was killed may be looked at.
 _LATER = timedelta(minutes=6)
-_BULK_S = 0.3  # so long Prolific takes until an order shows
+BULK_S = 0.3  # so long Prolific takes until an order shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def serve_world(folder: Path, recruiter: str, pipe: Connection) -> None:
             currency="USD",
             balance_minor=10**9,
             webhooks_by_themselves=False,
-            bulk_s=_BULK_S,
+            bulk_s=BULK_S,
         )
     else:
         market = create_marketplace(folder / "market", balance_cents=10**7)
@@ -188,7 +188,7 @@ def one_race(options: argparse.Namespace, number: int) -> Counter[str]:
         race = Race(Path(name), made, rng, min(rng.choice(GAPS_S), options.longest))
         race.run()
         counts = race.counts
-        paid = Counter(_bonuses(made.url))
+        paid = Counter(list_bonuses(made.url))
         counts["people paid twice"] = sum(times > 1 for times in paid.values())
         counts["people not paid"] = made.people - len(paid)
         counts["people paid once"] = sum(times == 1 for times in paid.values())
@@ -216,8 +216,9 @@ def world(folder: Path, recruiter: str) -> Iterator[World]:
         process.join()
 
 
-def _bonuses(url: str) -> list[str]:
-    with httpx.Client(base_url=url, trust_env=False, timeout=_PATIENCE_S) as web:
+def list_bonuses(url: str) -> list[str]:
+    """Return whom the platform paid a bonus, once for each."""
+    with httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_S) as web:
         payments = web.get("/control/payments").raise_for_status().json()["payments"]
     who = "participant" if payments and "participant" in payments[0] else "worker_id"
     return [str(each[who]) for each in payments if each["kind"] == "bonus"]
@@ -291,7 +292,7 @@ class Race:
         self._second.give("paying-copy", "show")
         request = paying_copy.find_request_code(self._second.folder)
         hand_over = ("paying-copy", "hand-over", "--to", request)
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while self._first.give(*hand_over) != 0:
             # Something is in doubt: what the message says is done.
             self._first.give("reconcile", self._run, "--fix")
@@ -299,13 +300,13 @@ class Race:
             if time.monotonic() > until:
                 self.counts["left undone"] += 1
                 return
-            time.sleep(_BETWEEN_S)
+            time.sleep(BETWEEN_S)
         output = (self._first.folder.parent / "output").read_text(encoding="utf-8")
         code = output.rpartition("--code ")[2].split()[0]
         assert self._second.give("paying-copy", "take-over", "--code", code) == 0
 
     def _pay_the_rest(self, copy: Copy) -> None:
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PATIENCE_S
         while True:
             copy.give("reconcile", self._run, "--fix")
             self._settle(copy)
@@ -315,18 +316,18 @@ class Race:
             if time.monotonic() > until:
                 self.counts["left undone"] += 1
                 return
-            time.sleep(_BETWEEN_S)
+            time.sleep(BETWEEN_S)
 
     def _settle(self, copy: Copy) -> None:
         """Decide as a person who looks at the platform's pages whether an order was carried out."""
-        time.sleep(2 * _BULK_S)
+        time.sleep(2 * BULK_S)
         with closing(sqlite3.connect(copy.folder / "parallax.sqlite3")) as database:
             lines = database.execute("SELECT id, state FROM payment WHERE kind = 'bonus'")
             states = dict(lines.fetchall())
         doubtful = [id_ for id_, state in states.items() if state in ("ordered", "unknown")]
         done = sum(state == "done" for state in states.values())
         if len(doubtful) == 1:
-            is_paid = len(_bonuses(self._url)) > done
+            is_paid = len(list_bonuses(self._url)) > done
             wish = "--paid" if is_paid else "--not-paid"
             settled = copy.give("settle", self._run, str(doubtful[0]), wish) == 0
             self.counts["settled by hand"] += settled

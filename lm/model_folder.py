@@ -184,12 +184,23 @@ def _referenced_folders(folder: Path) -> Iterator[str]:
             yield str(folder / source) if is_path else source
 
 
-def cached_folder(name: str) -> Path | None:
-    """Return the folder of a model in the hub's local cache; None if it is not there."""
+def split_revision(source: str) -> tuple[str, str | None]:
+    """Return a Hugging Face model's path or name, and its revision after ``@`` if it has one."""
+    name, at, revision = source.rpartition("@")
+    return (name, revision) if at and not Path(source).exists() else (source, None)
+
+
+def cached_folder(source: str) -> Path | None:
+    """Return the folder of a model in the hub's local cache; None if it is not there.
+
+    Args:
+        source: The model's name, and ``@`` with a revision if it is not the newest one.
+    """
+    name, revision = split_revision(source)
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        config_path = try_to_load_from_cache(name, "config.json")
+        config_path = try_to_load_from_cache(name, "config.json", revision=revision)
     # An invalid model name on the hub is not in the cache.
     except (ImportError, ValueError):
         return None

@@ -74,6 +74,10 @@ WINGS = {
         ),
         ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
+    "models over time": Wing(
+        ("analysis.over_time", "lm.checkpoints"),
+        ("lm", "score", "model", "minimal", "--checkpoints", "--out", "scores.parquet"),
+    ),
     "power": Wing(("analysis.power",), ("power", "minimal")),
     "stopping": Wing(
         (

@@ -23,7 +23,13 @@ from analysis.readers.judgments import (
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
 from analysis.readers.several_options import OPTIONS
-from analysis.readers.single_answers import RATING, SAID_YES, answer_column
+from analysis.readers.single_answers import (
+    NO_ANSWER,
+    RATING,
+    SAID_YES,
+    TYPED,
+    answer_column,
+)
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import count_noun
 from experiment.materials.read import item_row, materials_hash
@@ -70,8 +76,8 @@ def judgments(
     """Read judgments from FILE, whichever program collected them.
 
     Without --mapping, the command guesses format and columns, shows them with the first
-    judgments, and writes them if you agree. A mapping may also name ratings, or yes and no, to one
-    sentence at a time.
+    judgments, and writes them if you agree. A mapping may also name ratings, yes and no, or typed
+    answers to one sentence at a time.
 
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """
@@ -214,6 +220,8 @@ def make_judgments_table(run: ExportedRun) -> pd.DataFrame:
         for name in ("option_first", "chosen"):
             del columns[name]
         columns |= {"version": rows["version"], answer: rows[answer]}
+        if answer == TYPED:
+            columns |= {NO_ANSWER: rows[NO_ANSWER]}
     if OPTIONS in run.trials:
         del columns["option_first"]
         columns |= {OPTIONS: run.trials[OPTIONS], "chosen": rows["version"]}
@@ -240,6 +248,11 @@ def _summarise_answers(run: ExportedRun) -> str:
         counts = rows[RATING].value_counts().sort_index()
         rating_counts = ", ".join(f"{point}: {n:,}" for point, n in counts.items())
         return f"ratings {rating_counts}; mean {rows[RATING].mean():.2f}"
+    if answer_column(rows) == TYPED:
+        return (
+            f"{rows[TYPED].nunique():,} different texts were typed; {rows[NO_ANSWER].mean():.1%} "
+            "of the times there was no answer"
+        )
     if answer_column(rows):
         return f"yes was said to {rows[SAID_YES].mean():.1%}"
     summary = f"the expected version was chosen in {rows['chose_good'].mean():.1%}"
@@ -256,7 +269,9 @@ def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
     run = imported.run
     table = make_judgments_table(run)
     people = int(run.responses["participant"].nunique())
-    first_rows = table.head(_TRIALS_SHOWN).map(lambda value: str(value)[:_WIDEST])
+    first_rows = (
+        table.head(_TRIALS_SHOWN).astype(object).fillna("").map(lambda value: str(value)[:_WIDEST])
+    )
     lines = [
         f"{source.path}: read as {source.format}, {count_noun(len(source.table), 'row')}.",
         "",

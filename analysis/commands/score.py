@@ -68,7 +68,7 @@ def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
             f"two models would both be written to {repeated_names[0]}",
             where=str(out),
             expected="models whose folders have different names",
-            remedy="Score them one by one",
+            remedy="Score them one by one, each with its own --out FILE.parquet",
         )
     return {model: out / name for model, name in zip(models, names, strict=True)}
 
@@ -133,6 +133,8 @@ def score_to_file(
 def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
     if unknown := _describe_unknown_tokens(out):
         click.echo(unknown)
+    if after_context := _describe_choices(out):
+        click.echo(after_context)
     for sentence in getattr(scorer, "notes", ()):
         click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
@@ -157,6 +159,25 @@ def _describe_unknown_tokens(out: Path) -> str:
         else ""
     )
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
+
+
+def _describe_choices(out: Path) -> str:
+    """Return how many texts are a choice after a context, in words; empty if there are none."""
+    choice_at = pq.read_table(out, columns=["choice_at"])["choice_at"]
+    n_after = int(pc.sum(pc.greater(choice_at, 0)).as_py() or 0)
+    known = (
+        f"Of {n_after:,} texts the beginning is the item's context: logprob_of_choice_nats is the "
+        "log-probability of the choice alone, given it."
+        if n_after
+        else ""
+    )
+    unknown = (
+        f"Of {choice_at.null_count:,} texts the rendering hides where the context ends, so their "
+        "choice has no score of its own."
+        if choice_at.null_count
+        else ""
+    )
+    return " ".join(filter(None, (known, unknown)))
 
 
 def _find_fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
@@ -209,7 +230,9 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run Hugging Face models text by text, without sharing beginnings.",
 )
-@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option(
+    "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
+)
 @click.option(
     "--device",
     type=click.Choice(get_args(Device)),
@@ -226,6 +249,19 @@ _PATH = click.Path(path_type=Path)
     help="How many processes to score with.",
 )
 @click.option("--cluster", help="The address of a Dask scheduler whose workers score.")
+@click.option(
+    "--checkpoints", is_flag=True, help="Score all checkpoints in MODEL's folder into one file."
+)
+@click.option(
+    "--revisions",
+    help="Score these revisions of a Hugging Face MODEL, with commas between, into one file; all: "
+    "those named after a step.",
+)
+@click.option(
+    "--tokens-per-step",
+    type=click.IntRange(1),
+    help="Tokens that a training step read, where checkpoints do not say.",
+)
 def score(
     models: tuple[str, ...],
     materials: str,
@@ -239,6 +275,9 @@ def score(
     device: str,
     processes: int,
     cluster: str | None,
+    checkpoints: bool,
+    revisions: str | None,
+    tokens_per_step: int | None,
 ) -> None:
     """Score every version of every item with each MODEL.
 
@@ -250,9 +289,16 @@ def score(
     """
     if stream and (fast or processes > 1 or cluster):
         raise AnalysisError(
-            "with --stream, items are read one after the other and cannot be scored in "
-            "parallel or fast",
+            "with --stream a model reads the items one after the other, so they cannot "
+            "be scored in parallel or fast",
             remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
+        )
+    over_time = checkpoints or revisions is not None
+    if over_time and (stream or fast or processes > 1 or cluster or len(models) > 1):
+        raise AnalysisError(
+            "checkpoints of one model are scored in this process, exactly, sentence by sentence",
+            remedy="Give one MODEL, and leave out `--stream`, `--fast`, `--workers` and "
+            "`--cluster`",
         )
     files = choose_score_files(models, out)
     item_source = find_materials(materials, rendering, _show_progress)
@@ -260,10 +306,34 @@ def score(
         click.echo(sentence)
     if export is not None:
         item_source = select_judged(item_source, export)
+    if over_time:
+        loading = Loading(packed=not plain, device=cast(Device, device), pll=pll or "")
+        _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
+        return
     options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "")
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)
+
+
+def _score_over_time(
+    model: str,
+    revisions: str | None,
+    tokens_per_step: int | None,
+    materials: Materials,
+    out: Path,
+    loading: Loading,
+) -> None:
+    # An installation may lack models over time.
+    from analysis.over_time.score import score_over_time
+    from lm.checkpoints.find import find_in_folder, find_revisions
+
+    trained = (
+        find_revisions(model, revisions.split(","), tokens_per_step)
+        if revisions
+        else find_in_folder(model, tokens_per_step)
+    )
+    score_over_time(trained, materials, out, loading)
 
 
 def _show_progress(items: Iterator[Item]) -> Iterator[Item]:

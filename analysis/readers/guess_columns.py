@@ -1,18 +1,15 @@
-"""Find the columns of item ids, sides of a choice and single answers, by their contents."""
+"""Find the columns of item ids and of the sides of a choice, by their contents."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import pandas as pd
 
 from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
 from analysis.readers.several_options import find_option_columns
-from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.texts import Options, candidates_by_texts, comparable_text
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
-from experiment.records import Item, Variant
+from experiment.records import Item
 
 LIKELY = 0.9
 ItemOptions = Mapping[str, Options]
@@ -232,167 +229,3 @@ def _is_constant_per_value(cells: "pd.Series[str]", of: "pd.Series[str]") -> boo
     filled = cells != ""
     groups = cells[filled].map(comparable_text).groupby(of[filled])
     return bool((groups.nunique() <= 1).all())
-
-
-# Usual names of answer columns; a name only decides between otherwise equal candidates.
-_ANSWERED = ("rating", "said", "response", "answer", "judg", "accept", "likert", "score", "value",
-             "choice", "button", "key", "natural", "plausib")  # fmt: skip
-_CHOSEN = ("chosen", "choice", "choose", "chose", "select", "prefer", "pick", "respon", "answer")
-_WORDS = (
-    ("good", "bad"), ("grammatical", "ungrammatical"), ("acceptable", "unacceptable"),
-    ("plausible", "implausible"), ("expected", "unexpected"), ("match", "mismatch"),
-    ("congruent", "incongruent"), ("felicitous", "infelicitous"), ("possible", "impossible"),
-)  # fmt: skip
-_HIGHEST, _FEWEST = 9, 3
-_DESIGN = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
-# Among shown sentences, the versions are balanced; among chosen ones, most are good.
-_SHOWN = (0.3, 0.7)
-# A sentence gets several different ratings, but only one value of a property of the sentence.
-_SAME = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class SingleAnswers:
-    """The columns of answers to single sentences.
-
-    Attributes:
-        columns: The source's column for each Parallax column.
-        values: The meaning of their values.
-        lacking: Undecided points, in words.
-    """
-
-    columns: Mapping[str, str]
-    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    lacking: tuple[str, ...] = ()
-
-
-def guess_single_answers(
-    rows: pd.DataFrame, item: str, options: ItemOptions, person: str | None
-) -> SingleAnswers | None:
-    """Return the columns of ratings or yes-or-no answers; None if the rows have neither.
-
-    Args:
-        rows: A row for each answer.
-        item: The column with the items' ids.
-        options: The items' texts.
-        person: The participant column.
-    """
-    rows = rows[rows[item].isin(list(options))]
-    if rows.empty:
-        return None
-    alone = all(not options[item_id].written[1] for item_id in rows[item].unique())
-    version = None if alone else _guess_version_column(rows, item, options)
-    if version is None and not alone:
-        return None
-    sentence = rows[item] + "\n" + (rows[version[0]] if version else "")
-    used_columns = {item, person, version[0] if version else None}
-    other_columns = [header for header in rows.columns if header not in used_columns]
-    answer_like_columns = [
-        header
-        for header in other_columns
-        if any(word in simplify_name(header) for word in _ANSWERED)
-    ]
-    kinds = _guess_answer_kinds(rows, other_columns, sentence, person)
-    if not kinds:
-        # If the name indicates answers, all participants may have given the same answer.
-        answer_named_columns = [
-            header for header in answer_like_columns if not _DESIGN.search(header)
-        ]
-        kinds = _guess_answer_kinds(rows, answer_named_columns, None, person)
-    if not kinds:
-        return None
-    columns = {VERSION: version[0]} if version else {}
-    values = {VERSION: version[1]} if version and version[1] else {}
-    candidates = [kind for kind in kinds if kind in answer_like_columns] or list(kinds)
-    if len(candidates) > 1:
-        candidate_list = ", ".join(f'"{header}"' for header in candidates)
-        return SingleAnswers(
-            columns, values, (f"one column of answers (there are {candidate_list})",)
-        )
-    return SingleAnswers(columns | {kinds[candidates[0]]: candidates[0]}, values)
-
-
-def _guess_version_column(
-    rows: pd.DataFrame, item: str, options: ItemOptions
-) -> tuple[str, dict[str, str]] | None:
-    """Return the column of the version shown, and the meaning of its values."""
-    for column in rows.columns.drop(item):
-        if any(word in simplify_name(column) for word in _CHOSEN):
-            continue
-        versions = match_versions(rows[item], rows[column], options).dropna()
-        good = float((versions == Variant.GOOD).mean()) if len(versions) else 0.0
-        if len(versions) > LIKELY * len(rows) and _SHOWN[0] < good < _SHOWN[1]:
-            return column, {}
-    for column in rows.columns.drop(item):
-        values = {
-            str(value): str(value).strip().lower() for value in rows[column].unique() if value != ""
-        }
-        for pair in _WORDS:
-            if set(values.values()) == set(pair):
-                good_ones = [
-                    value_in_file for value_in_file, meaning in values.items() if meaning == pair[0]
-                ]
-                share_good = float(rows[column].isin(good_ones).mean())
-                if _SHOWN[0] < share_good < _SHOWN[1]:
-                    version_of_word = dict(zip(pair, ("good", "bad"), strict=True))
-                    means = {
-                        value_in_file: version_of_word[meaning]
-                        for value_in_file, meaning in values.items()
-                    }
-                    return column, {} if set(values) == set(version_of_word.values()) else means
-    return None
-
-
-def _guess_answer_kinds(
-    rows: pd.DataFrame,
-    columns: Sequence[str],
-    sentence: "pd.Series[str] | None",
-    person: str | None,
-) -> dict[str, str]:
-    kinds = {name: _guess_answer_kind(rows, name, sentence, person) for name in columns}
-    return {name: kind for name, kind in kinds.items() if kind}
-
-
-def _guess_answer_kind(
-    rows: pd.DataFrame, column: str, sentence: "pd.Series[str] | None", person: str | None
-) -> str | None:
-    """Return whether a column may contain ratings or yes-or-no answers; None if neither."""
-    is_full = rows[column] != ""
-    cells = rows[column][is_full]
-    if cells.nunique() < _TWO or is_full.mean() < 1 / 2:
-        return None
-    is_described = sentence is not None and _is_function_of_sentence(cells, sentence[is_full])
-    if is_described or _describes_participants(cells, rows[person][is_full] if person else None):
-        return None
-    lower = set(cells.str.strip().str.lower())
-    if lower <= GOOD_WORDS | BAD_WORDS and lower & GOOD_WORDS and lower & BAD_WORDS:
-        return None if _is_truth(column) else SAID_YES
-    numbers = pd.to_numeric(cells, errors="coerce")
-    is_scale = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
-    return RATING if is_scale and cells.nunique() >= _FEWEST else None
-
-
-def _is_truth(column: str) -> bool:
-    """Return whether a column records if answers were right."""
-    return simplify_name(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
-
-
-def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:
-    """Return whether a column describes participants, or the order of trials."""
-    if person is None:
-        return False
-    # An age is constant for a participant; a trial number differs in each of their trials.
-    frame = pd.DataFrame({"person": person, "cell": cells})
-    cells_by_person = frame.groupby("person", observed=True)["cell"]
-    return bool(
-        (cells_by_person.nunique() <= 1).all()
-        or (cells_by_person.size() == cells_by_person.nunique()).all()
-    )
-
-
-def _is_function_of_sentence(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
-    """Return whether a column is a function of the sentence: one value for each."""
-    groups = pd.DataFrame({"of": of, "cell": cells}).groupby("of", observed=True)["cell"]
-    sizes = groups.size()
-    several = sizes[sizes > 1].index
-    return bool(len(several)) and float((groups.nunique()[several] == 1).mean()) > _SAME

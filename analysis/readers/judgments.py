@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from analysis.readers.sources import Source, empty_missing_marks, read_source
 from analysis.readers.texts import Options, resolve_versions
 from experiment.errors import MaterialsError, find_repeated
 from experiment.materials.formats.files import open_materials
+from experiment.materials.formats.pairs import NoPairsError
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import item_row, materials_hash
 from experiment.participation import State
@@ -115,13 +115,13 @@ def _read_items(path: Path) -> list[Item]:
     """Return a table's items; they may be single sentences."""
     try:
         return list(open_materials(path).items())
-    except MaterialsError:
+    except MaterialsError as of_pairs:
         if path.is_dir():
             raise
-        # For a table of neither kind, report the error of reading it as pairs.
-        with suppress(MaterialsError):
+        try:
             return list(read_materials(path, identical=True, alone=True).items)
-        raise
+        except MaterialsError as of_sentences:
+            raise (of_sentences if isinstance(of_pairs, NoPairsError) else of_pairs) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,7 @@ def _refuse_model_judgments(long: pd.DataFrame, path: Path) -> pd.DataFrame:
     judges = set(long["judge"].dropna().unique()) - {PEOPLE, ""} if "judge" in long else set()
     if judges:
         raise AnalysisError(
-            f'the judgments are also of "{min(judges)}"',
+            f'some judgments are of the judge "{min(judges)}"',
             where=str(path),
             expected=f'the judge "{PEOPLE}" alone',
             remedy="Leave models out; their scores come with --scores",

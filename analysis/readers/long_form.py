@@ -19,7 +19,7 @@ from analysis.readers.mapping import (
     Rows,
     numbers_in_all_patterns,
 )
-from analysis.readers.single_answers import ANSWERS
+from analysis.readers.single_answers import ANSWERS, settle_typed_answers
 from analysis.readers.texts import item_numbers
 from experiment.records import Item
 
@@ -83,6 +83,7 @@ class _LongFormConverter:
         for column, values in mapping.values.items():
             self._require_columns(rows, [column])
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
+        rows = settle_typed_answers(rows, mapping, account, self._path)
         self._require_columns(rows, _NEEDED)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])
@@ -246,6 +247,8 @@ class _LongFormConverter:
             )
         self._per_trial = sum(ITEM in header for header in mapping.columns.values())
         rows = self._join_blocks(blocks, mapping.columns)
+        if "" in mapping.no_answer:
+            return rows
         # The cell is empty if the participant was not shown the item.
         answer_column = next(column for column in ("chosen", "correct", *ANSWERS) if column in rows)
         is_answered: pd.Series[bool] = rows[answer_column] != ""
@@ -294,7 +297,7 @@ class _LongFormConverter:
     def _refuse_empty(self, rows: pd.DataFrame) -> None:
         if rows.empty:
             raise AnalysisError(
-                f"no judgment is left of {len(self._table):,} row(s)",
+                f"none of the {len(self._table):,} row(s) is left as a judgment",
                 where=str(self._path),
                 remedy="Check what the mapping keeps, drops and skips",
             )

@@ -18,7 +18,7 @@ from experiment.errors import wrong_keys
 LONG = (
     "judge", "participant", "list", "item", "construction", "condition",
     "option_first", "options", "good_side", "chosen", "correct", "version", "rating", "said_yes",
-    "rt_ms", "kept",
+    "typed", "no_answer", "rt_ms", "kept",
 )  # fmt: skip
 UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
@@ -33,8 +33,9 @@ class Meaning(BaseModel):
     Attributes:
         columns: The source's column for each Parallax column; columns that already have Parallax's
             name may be omitted. With ``wide``, numbered columns are written with ``{n}``, columns
-            named after items with ``{item}``. In place of a choice, ``rating`` or ``said_yes`` is
-            the answer to one sentence, and ``version`` is the version shown, or its text.
+            named after items with ``{item}``. In place of a choice, ``rating``, ``said_yes`` or
+            ``typed`` is the answer to one sentence, and ``version`` is the version shown, or its
+            text.
         values: For each Parallax column, a table from the source's values to Parallax's, such as
             "sentence A" to "good". ``*`` matches any text: "1. *" to "first". Entries without ``*``
             take precedence.
@@ -53,6 +54,9 @@ class Meaning(BaseModel):
         drop_trials: Trials to drop.
         skip_blank: Parallax columns; trials with an empty value in one of them are not judgments.
         rt_unit: The unit of the reaction times, "ms" or "s".
+        no_answer: Typed texts by which participants said that they could not think of an answer.
+            Empty cells are left out, unless an empty text is listed here.
+        first_word: Whether only the first word of a typed answer counts.
         duplicates: "keep" or "drop" copies of a judgment; if unset, copies stop the import.
         unrelated: Columns to ignore although they look like correctness or the item's texts, or
             have one of Parallax's names.
@@ -72,6 +76,8 @@ class Meaning(BaseModel):
     drop_trials: Rows = {}
     skip_blank: list[str] = []
     rt_unit: Literal["ms", "s"] = "ms"
+    no_answer: list[str] = []
+    first_word: bool = False
     duplicates: Literal["", "keep", "drop"] = ""
     unrelated: list[str] = []
 
@@ -104,6 +110,7 @@ def values_in_mapping(mapping: Meaning) -> set[str]:
     rules = (mapping.keep, mapping.drop, mapping.keep_trials, mapping.drop_trials)
     values = [value for rule in rules for value in rule.values()]
     spoken = {text for value in values for text in ([value] if isinstance(value, str) else value)}
+    spoken |= set(mapping.no_answer)
     return spoken | {text for means in mapping.values.values() for text in means}
 
 

@@ -1,8 +1,8 @@
-"""Ratings and yes-or-no answers to single sentences, read from other sources' files.
+"""Ratings, yes-or-no and typed answers to single sentences, read from other sources' files.
 
-A mapping names the column of answers ``rating`` or ``said_yes``, and with ``version`` the column
-that says which version of its item was shown, by name or by its text. Where every item has one
-version, no such column is needed.
+A mapping names the column of answers ``rating``, ``said_yes`` or ``typed``, and with ``version``
+the column that says which version of its item was shown, by name or by its text. Where every item
+has one version, no such column is needed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,15 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
+from analysis.readers.mapping import Meaning, parse_truth
 from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Side, Variant
 from experiment.studies.study import Trials
 
 RATING, SAID_YES, VERSION = "rating", "said_yes", "version"
-ANSWERS = (RATING, SAID_YES)
+TYPED, NO_ANSWER = "typed", "no_answer"
+ANSWERS = (RATING, SAID_YES, TYPED)
 _FEWEST, _MOST = 2, 9
 _NAMES = {variant.value for variant in Variant}
 
@@ -60,7 +62,7 @@ def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -
         version = value if value in _NAMES else texts[item].version(value)
         if version is None:
             raise AnalysisError(
-                f'"{value[:60]}" is no version of the item {item}',
+                f'"{value[:60]}" is not a version of the item {item}',
                 where=f'{path}, the column "{VERSION}"',
                 expected='"good", "bad" or "distractor", or the text that was shown',
                 remedy="Translate the values below [values.version] in the mapping",
@@ -69,10 +71,42 @@ def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -
     return versions
 
 
+def settle_typed_answers(
+    rows: pd.DataFrame, mapping: Meaning, account: Accounting, path: Path
+) -> pd.DataFrame:
+    """Return rows that say of each typed answer whether the person could not think of one.
+
+    Rows without a text are left out, unless they or the mapping say that it means no answer.
+
+    Args:
+        rows: The judgments in the long form, with or without typed answers.
+        mapping: Says which texts mean no answer, and whether only the first word counts.
+        account: What is left out or cut is added to it.
+        path: The file, for messages.
+    """
+    if TYPED not in rows:
+        return rows
+    typed = rows[TYPED].fillna("").astype(str)
+    is_none = typed.isin(mapping.no_answer)
+    if NO_ANSWER in rows:
+        is_none |= parse_truth(rows[NO_ANSWER], NO_ANSWER, path).fillna(value=False)
+    rows = rows.assign(**{TYPED: typed.mask(is_none, ""), NO_ANSWER: is_none.map(str)})
+    is_answered = is_none | (typed != "")
+    if n_empty := int((~is_answered).sum()):
+        account.trials_dropped[f"{TYPED} is empty"] = n_empty
+    rows = rows[is_answered]
+    if mapping.first_word:
+        first = rows[TYPED].str.split().str[0].fillna("")
+        n_cut = int((first != rows[TYPED]).sum())
+        account.checks.append(f"Answers of several words, of which the first is kept: {n_cut:,}")
+        rows = rows.assign(**{TYPED: first})
+    return rows
+
+
 def add_answers(
     run: ExportedRun, long: pd.DataFrame, items: Sequence[Item], account: Accounting, path: Path
 ) -> ExportedRun:
-    """Return a run whose answers are ratings or yes-or-no answers.
+    """Return a run whose answers are ratings, yes-or-no answers or typed texts.
 
     Args:
         run: The same judgments as a run of choices; its choices are ignored.
@@ -100,6 +134,18 @@ def add_answers(
                 Side.FIRST.value if shown_version == Variant.GOOD.value else None
                 for shown_version in version
             ],
+        )
+    if answer_column(long) == TYPED:
+        none = parse_truth(long[NO_ANSWER], NO_ANSWER, path).to_numpy(dtype=bool)
+        typed = long[TYPED].reset_index(drop=True)
+        words = "many" if typed.str.strip().str.contains(r"\s").any() else "one"
+        columns = {VERSION: version, TYPED: typed.mask(none), NO_ANSWER: none}
+        return _replace_response(
+            run,
+            TYPED,
+            {"words": words},
+            {"chosen_side": None, "chose_good": None, **columns},
+            [None] * len(long),
         )
     yes = _parse_yes_no(long[SAID_YES], path)
     single_version_ids = {item.item_id for item in items if not item.alternative}
@@ -138,11 +184,11 @@ def _parse_ratings(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
     strange = ~((numbers >= 1) & (numbers <= _MOST) & (numbers == numbers.round()))
     if strange.any():
         raise AnalysisError(
-            f"{int(strange.sum()):,} of {len(numbers):,} ratings are no points of a scale; the "
+            f"{int(strange.sum()):,} of {len(numbers):,} ratings are not points of a scale; the "
             f'first is "{values.iloc[int(np.flatnonzero(strange)[0])]}"',
             where=f'{path}, the column "{RATING}"',
-            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: no means and "
-            "no standard scores",
+            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: neither "
+            "means nor standard scores",
             remedy="Name the column with the raw ratings; leave unanswered trials out with "
             f'skip_blank = ["{RATING}"], or translate words below [values.{RATING}]',
         )

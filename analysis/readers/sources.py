@@ -26,6 +26,7 @@ from experiment.materials.formats.delimited import (
     cells_of,
     find_layout,
     open_text,
+    sheet,
 )
 
 # The number of a result within its file, when a folder is read.
@@ -112,7 +113,7 @@ def read_source(path: Path) -> Source:
         raise AnalysisError(
             f"the file cannot be read ({why_unread(error)})",
             where=str(path),
-            expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
+            expected="CSV, TSV, .xlsx, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error
     if source.table.empty:
         raise AnalysisError(
@@ -173,6 +174,15 @@ def _read_file(path: Path) -> Source:
         return _recognise_program(
             path, json_trials.trials_as_text(frame.to_dict("records")), "table"
         )
+    if path.suffix.lower() == ".xlsx":
+        return _read_workbook(path)
+    if path.suffix.lower() == ".xls":
+        raise AnalysisError(
+            "Excel's former format (.xls) is not read",
+            where=str(path),
+            expected="an Excel workbook (.xlsx), or CSV",
+            remedy="Save the file in one of them from the spreadsheet program",
+        )
     for program in programs():
         if path.suffix in program.suffixes:
             return Source(path, program.name, program.read_file(path))
@@ -191,6 +201,29 @@ def _read_file(path: Path) -> Source:
     if n_repeated_headers:
         left_out["repeated headers"] = n_repeated_headers
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
+
+
+def _read_workbook(path: Path) -> Source:
+    """Return the first sheet of a workbook; its first row that is not empty has the headers."""
+    lines, notes = sheet(path)
+    cells = [row for _, row in lines if any(cell.strip() for cell in row)]
+    if not cells:
+        return Source(path, "workbook", pd.DataFrame())
+    headers = [cell.strip() for cell in cells[0]]
+    if repeated := find_repeated(header for header in headers if header):
+        raise AnalysisError(
+            f'the header "{repeated[0]}" occurs more than once',
+            where=str(path),
+            expected="each header once",
+            remedy="Rename one of the columns",
+        )
+    named = [place for place, header in enumerate(headers) if header]
+    frame = pd.DataFrame(
+        [[row[place] for place in named] for row in cells[1:]],
+        columns=[headers[place] for place in named],
+        dtype=str,
+    )
+    return _recognise_program(path, frame, "workbook", notes=notes)
 
 
 def _recognise_program(

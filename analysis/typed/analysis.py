@@ -12,6 +12,7 @@ from analysis.responses.yes_no import join_answers_alone
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
+from analysis.typed.beside_models import BESIDE_MODELS
 from analysis.typed.cloze import (
     SMOOTHING_K,
     SMOOTHING_V,
@@ -26,9 +27,10 @@ _SHOWN_ANSWERS = 5
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = inputs.data.judgments
-    counts = count_answers(answers)
+    variants = inputs.options.variants
+    counts = count_answers(answers, variants)
     texts = describe_texts(answers, counts)
-    rules = count_normalisations(answers)
+    rules = count_normalisations(answers, variants)
     tables = (
         _texts_table(texts, counts, inputs),
         _rules_table(rules, inputs),
@@ -162,5 +164,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, BESIDE_MODELS, FLOW, LATE_ANSWERS),
 )

@@ -4,35 +4,43 @@ Each person answers a text once, so the number who gave an answer is binomial, a
 Wilson's, however few they are: docs/decisions/cloze-intervals.md.
 """
 
+from types import MappingProxyType
+
 import numpy as np
 import pandas as pd
 
 from analysis.statistics.resample import wilson_interval
+from analysis.typed.variants import Variants, answer_of
 from experiment.responses.typed.normalise import RULES, list_changes, normalise
 
 # Of (n + k) / (N + k V): no answer has a probability of zero, as if each of V were given k times.
 SMOOTHING_K = 0.1
 SMOOTHING_V = 100
+# The last rule: a table of the researcher's says as which answer a text counts.
+VARIANTS = "variants"
 _TEXT = ["item_id", "version"]
+_NO_VARIANTS: Variants = MappingProxyType({})
 
 
-def count_answers(judgments: pd.DataFrame) -> pd.DataFrame:
+def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> pd.DataFrame:
     """Return how many people gave each answer to each text, the most frequent answer first.
 
+    A person who gives several answers to a text counts once for each different one.
+
     Args:
-        judgments: One row per answer: item_id, version, typed and no_answer.
+        judgments: One row per answer: item_id, version, typed and no_answer; without participant,
+            each answer is another person's.
+        variants: The answers as which texts count.
 
     Returns:
         item_id, version, answer (normalised), n, n_people (who saw the text, including those who
         could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
         cloze_high, smoothed, surprisal_bits.
     """
-    rows = judgments[[*_TEXT, "typed", "no_answer"]].astype(dict.fromkeys(_TEXT, str))
-    n_people = rows.groupby(_TEXT, sort=False).size().rename("n_people")
-    given = rows[_has_text(rows)]
-    forms = {text: normalise(text) for text in given["typed"].astype(str).unique()}
-    given = given.assign(answer=given["typed"].astype(str).map(forms))
-    counts = given.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
+    rows = judgments[_TEXT].astype(str).assign(person=_people(judgments))
+    n_people = rows.groupby(_TEXT, sort=False)["person"].nunique().rename("n_people")
+    answers = list_answers(judgments, variants)
+    counts = answers.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
     counts = counts.merge(n_people.reset_index(), on=_TEXT)
     place = {text: number for number, text in enumerate(n_people.index)}
     counts["place"] = [
@@ -53,6 +61,22 @@ def count_answers(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def list_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> pd.DataFrame:
+    """Return each different answer of each person to a text: item_id, version, person, answer.
+
+    Args:
+        judgments: As for ``count_answers``.
+        variants: The answers as which texts count.
+    """
+    rows = judgments[[*_TEXT, "typed"]].astype(dict.fromkeys(_TEXT, str))
+    given = rows.assign(person=_people(judgments))[_has_text(judgments)]
+    answers = [
+        answer_of(item_id, str(typed), variants)
+        for item_id, typed in zip(given["item_id"], given["typed"], strict=True)
+    ]
+    return given.assign(answer=answers).drop(columns="typed").drop_duplicates(ignore_index=True)
+
+
 def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Return what people's answers say about each text.
 
@@ -67,12 +91,14 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
     """
     names = ["construction", "condition"]
     rows = judgments.astype(dict.fromkeys((*_TEXT, *names), str)).assign(
-        is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool)
+        is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool),
+        person=_people(judgments),
     )
     of_text = rows.groupby(_TEXT, sort=False)
     texts = of_text[names].first()
-    texts["n_people"] = of_text.size()
-    texts["n_no_answer"] = of_text["no_answer"].sum().astype(int)
+    texts["n_people"] = of_text["person"].nunique()
+    answering = rows[~rows["no_answer"].astype(bool)].groupby(_TEXT, sort=False)["person"]
+    texts["n_no_answer"] = texts["n_people"].sub(answering.nunique(), fill_value=0).astype(int)
     texts["n_withheld"] = of_text["is_withheld"].sum()
     answered = counts.groupby(_TEXT, sort=False)
     columns = ["answer", "cloze", "cloze_low", "cloze_high"]
@@ -80,6 +106,14 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
         n_different=answered.size(), entropy_bits=answered["n"].apply(estimate_entropy_bits)
     )
     return texts.assign(n_different=texts["n_different"].fillna(0).astype(int)).reset_index()
+
+
+def _people(judgments: pd.DataFrame) -> "pd.Series[str]":
+    """Return who gave each answer; without known participants, each is another person."""
+    unknown = pd.Series([f"row {n}" for n in range(len(judgments))], judgments.index, dtype=str)
+    if "participant" not in judgments:
+        return unknown
+    return judgments["participant"].astype(object).fillna(unknown).astype(str)
 
 
 def _has_text(judgments: pd.DataFrame) -> "pd.Series[bool]":
@@ -94,13 +128,19 @@ def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
-def count_normalisations(judgments: pd.DataFrame) -> pd.DataFrame:
+def count_normalisations(
+    judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS
+) -> pd.DataFrame:
     """Return how many answers each rule changed, and one example: rule, n, example."""
-    typed = judgments.loc[_has_text(judgments), "typed"].astype(str)
+    rows = judgments.loc[_has_text(judgments), ["item_id", "typed"]].astype(str)
     changes: dict[str, list[str]] = {name: [] for name in RULES}
-    for text in typed:
+    if variants:
+        changes[VARIANTS] = []
+    for item_id, text in zip(rows["item_id"], rows["typed"], strict=True):
         for name in list_changes(text):
             changes[name].append(text)
+        if answer_of(item_id, text, variants) != normalise(text):
+            changes[VARIANTS].append(text)
     return pd.DataFrame(
         [
             {"rule": name, "n": len(texts), "example": repr(texts[0]) if texts else ""}

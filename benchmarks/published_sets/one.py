@@ -51,6 +51,14 @@ class Place:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(_git(clone, "show", f"HEAD:{path}"))
 
+    def read(self, clones: Path) -> bytes:
+        """Return the file as the newest commit has it."""
+        return _git(self.clone(clones), "show", f"HEAD:{self.path}")
+
+    def commit(self, clones: Path) -> str:
+        """Return the newest commit of the clone."""
+        return _git(self.clone(clones), "rev-parse", "HEAD").decode().strip()
+
 
 def _git(clone: Path | None, *command: str) -> bytes:
     options = ["-c", "safe.directory=*", "-C", str(clone)]

@@ -322,6 +322,39 @@ SCORES = TableSchema(
             unit="nat",
             optional=True,
         ),
+        Column(
+            "choice_at",
+            "integer",
+            "how many tokens precede the choice: those of the item's context; 0 without a context",
+            optional=True,
+        ),
+        Column(
+            "logprob_of_choice_nats",
+            "number",
+            "log-probability of the choice given the item's context",
+            unit="nat",
+            optional=True,
+        ),
+    ),
+)
+
+_NOT_OVER_TIME = ("token_logprobs_nats", "token_unknown", "difference_at")
+SCORES_OVER_TIME = TableSchema(
+    "scores_over_time",
+    "A language model's scores during its training: one row per checkpoint, item and version.",
+    ("checkpoint", "item_id", "variant"),
+    (
+        Column("checkpoint", "string", "the checkpoint's folder or revision, such as step1000"),
+        Column(
+            "tokens_seen",
+            "integer",
+            "tokens of the training text that the model had read, repeated ones included",
+        ),
+        *(
+            column
+            for column in SCORES.columns
+            if column.name not in (*_NOT_OVER_TIME, "logprob_from_difference_nats")
+        ),
     ),
 )
 

@@ -126,6 +126,7 @@ class Tokenizer(Protocol):
     unk_token: str | None
     unk_token_id: int | None
     mask_token_id: int | None
+    backend_tokenizer: Any
 
     def __len__(self) -> int:
         """Return the number of tokens in the vocabulary."""
@@ -137,6 +138,10 @@ class Tokenizer(Protocol):
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
         """Return the tokens for numbers."""
+        ...
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Return the text of tokens."""
         ...
 
     def convert_tokens_to_ids(self, token: str) -> int | None:
@@ -322,6 +327,10 @@ class TextEncoder:
         return (
             sorted({*marked_tokens, *([] if number is None else [number])}) if marked_tokens else []
         )
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of some tokens, without the spaces around it."""
+        return self._tokenizer.decode(list(ids)).strip()
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
         """Return the continuation's tokens as written in the model's vocabulary."""

@@ -23,6 +23,7 @@ from transformers import (
 )
 
 from lm.devices import DeviceChoice, choose_device
+from lm.model_folder import split_revision
 
 # The start of the Unicode names of letters in scripts without spaces between words.
 _UNSPACED_NAMES = (
@@ -76,6 +77,7 @@ def logprobs_again(
 @lru_cache(maxsize=1)
 def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
     load_options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    source, load_options["revision"] = split_revision(source)
     config = AutoConfig.from_pretrained(source, **load_options)
     [architecture, *_] = config.architectures or ("",)
     loader: Any = AutoModelForCausalLM

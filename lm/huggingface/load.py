@@ -25,7 +25,7 @@ from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.model_folder import cached_folder, read_config
+from lm.model_folder import cached_folder, read_config, split_revision
 from lm.weights import (
     AS_USUAL,
     Dtype,
@@ -76,9 +76,10 @@ def refuse_adapter(folder: Path) -> None:
     """
     if (folder / "adapter_config.json").is_file():
         raise LmError(
-            f"{folder} holds an adapter (adapter_config.json), and a model is scored here without "
-            "one. Merge the adapter into the model (`merge_and_unload` of the library peft), save "
-            "the whole model, and score that; or remove the adapter's files."
+            f"{folder} holds an adapter (adapter_config.json), and Parallax scores models "
+            "without adapters. Merge the adapter into the model (`merge_and_unload` of the "
+            "library peft), save the whole model, and score that; or remove the adapter's "
+            "files."
         )
 
 
@@ -112,9 +113,9 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
         # Models of images and text are used for text alone.
         return AutoModelForImageTextToText
     raise LmError(
-        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
-        "causal (...ForCausalLM, ...LMHeadModel), masked (...ForMaskedLM) or encoder-decoder "
-        "(...ForConditionalGeneration) language model."
+        f"{source} is a {', '.join(architectures) or 'model without a named architecture'}. "
+        "Expected a causal (...ForCausalLM, ...LMHeadModel), masked (...ForMaskedLM) or "
+        "encoder-decoder (...ForConditionalGeneration) language model."
     )
 
 
@@ -131,7 +132,8 @@ def window_of(
     if any(n not in added or n in needed for n in range(config.vocab_size, len(tokenizer))):
         raise LmError(
             f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
-            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
+            f"{config.vocab_size:,}. They belong to different models; put the model and its own "
+            "tokenizer there."
         )
     longest = int(tokenizer.model_max_length)
     positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))
@@ -227,7 +229,7 @@ def load_hf(
     """Return a Hugging Face model from a folder, from the local cache, or else from the hub.
 
     Args:
-        source: A folder, or a model's name on the hub.
+        source: A folder, or a model's name on the hub, with ``@`` and a revision if wanted.
         name: The model's name in tables and figures; by default the last part of the source.
         trained_on: The text it was trained on.
         beginning: See ``TextEncoder``.
@@ -328,13 +330,15 @@ def _is_path(source: str) -> bool:
 
 
 def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    name, revision = split_revision(source)
+    options |= {"trust_remote_code": False, **({"revision": revision} if revision else {})}
     try:
         try:
-            return load(source, local_files_only=True, trust_remote_code=False, **options)
+            return load(name, local_files_only=True, **options)
         except OSError:
             if _is_path(source) or Path(source).exists():
                 raise
-            return load(source, trust_remote_code=False, **options)
+            return load(name, **options)
     # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
         searched_location = (

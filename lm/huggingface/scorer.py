@@ -5,9 +5,11 @@ are packed into tries, or else rows of equal length run in one batch: nothing is
 so the tokenizer's padding and its side cannot change a score.
 """
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,12 +19,27 @@ from transformers.pytorch_utils import Conv1D
 
 from lm.errors import LmError
 from lm.huggingface.encoding import Encoded, Row, TextEncoder
+from lm.huggingface.next_words import search_words
 from lm.scorer import TokenScores
 from lm.scoring.packed_linear import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
 
 TOKENS_AT_A_TIME = 2_048
 _N_TRIED = 8
+
+
+class PreparedTexts(NamedTuple):
+    """Tokenised requests: the same for all models with the tokenizer.
+
+    Attributes:
+        tokens: The tokens of each continuation.
+        unknown: Whether each of these tokens is unknown.
+        rows: The model inputs that score each continuation.
+    """
+
+    tokens: list[tuple[str, ...]]
+    unknown: list[NDArray[np.bool_]]
+    rows: list[list[Row]]
 
 
 class HfScorer:
@@ -69,22 +86,44 @@ class HfScorer:
             LmError: A text is longer than the model's window, or a token spans the border
                 between context and continuation.
         """
-        return self._score_encoded([self.encoder.encode(*request) for request in requests])
+        return self.score_prepared(self.prepare(requests))
+
+    @property
+    def tokenizer_hash(self) -> str:
+        """The hash of the tokenizer; models with equal ones can score each other's texts."""
+        encoder = self.encoder
+        written = encoder.tokenizer.backend_tokenizer.to_str()
+        settings = f"{written} {encoder.beginning} {encoder.window} {encoder.pll}"
+        return hashlib.sha256(settings.encode()).hexdigest()
+
+    def prepare(self, requests: Sequence[tuple[str, str]]) -> PreparedTexts:
+        """Return requests in a form that models with this tokenizer score without repeated work.
+
+        Raises:
+            LmError: As ``score``.
+        """
+        return self._prepare_encoded([self.encoder.encode(*request) for request in requests])
 
     def score_rendered(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return the scores of answers that directly follow a rendered template; see ``score``."""
-        return self._score_encoded([self.encoder.encode_rendered(*request) for request in requests])
+        encoded = [self.encoder.encode_rendered(*request) for request in requests]
+        return self.score_prepared(self._prepare_encoded(encoded))
 
-    def _score_encoded(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
-        rows = [self.encoder.rows(text) for text in encoded]
-        logprobs = self.run([row for group in rows for row in group])
+    def _prepare_encoded(self, encoded: Sequence[Encoded]) -> PreparedTexts:
+        return PreparedTexts(
+            [self.encoder.tokens(text) for text in encoded],
+            [self.encoder.unknown(text) for text in encoded],
+            [self.encoder.rows(text) for text in encoded],
+        )
+
+    def score_prepared(self, texts: PreparedTexts) -> list[TokenScores]:
+        """Return the scores of requests that a model with this tokenizer prepared."""
+        logprobs = self.run([row for group in texts.rows for row in group])
         return [
             TokenScores(
-                self.encoder.tokens(text),
-                np.concatenate([np.empty(0), *(logprobs[row] for row in group)]),
-                self.encoder.unknown(text),
+                tokens, np.concatenate([np.empty(0), *(logprobs[row] for row in group)]), unknown
             )
-            for text, group in zip(encoded, rows, strict=True)
+            for tokens, unknown, group in zip(*texts, strict=True)
         ]
 
     @property
@@ -155,7 +194,7 @@ class HfScorer:
             )
         else:
             reason = "it gives tokens a probability of 0 or none. Give another model."
-        raise LmError(f"{self.name} gives scores that are no finite numbers: {reason}")
+        raise LmError(f"{self.name} gives scores that are not finite numbers: {reason}")
 
     def _compute_hidden_states(
         self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
@@ -247,6 +286,16 @@ class HfScorer:
         for ids in dict.fromkeys(encoding.ids for encoding in encoded):
             by_ids[ids] = self._score_boundaries(ids, starts)
         return [by_ids[encoding.ids][np.array(encoding.scored, np.int64)] for encoding in encoded]
+
+    @torch.inference_mode()
+    def top_words(self, before: str, n: int) -> list[str]:
+        """Return the most probable next words, the first one first; see ``lm.completions``."""
+        return search_words(self._next_logits, self.encoder, before, n)
+
+    def _next_logits(self, ids: torch.Tensor) -> torch.Tensor:
+        rows = ids.to(self.model.device)
+        read = self.model(input_ids=rows, attention_mask=torch.ones_like(rows))
+        return read.logits[:, -1]  # type: ignore[no-any-return]
 
     @torch.inference_mode()
     def _score_boundaries(self, ids: Sequence[int], starts: Sequence[int]) -> NDArray[np.float64]:

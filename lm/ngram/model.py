@@ -51,6 +51,11 @@ class NgramScorer:
         return cls(read_arpa(path), name=name, trained_on=trained_on)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the vocabulary."""
+        return self._vocabulary.words
+
+    @property
     def cased(self) -> bool:
         """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased
@@ -163,7 +168,7 @@ def _open_kenlm(path: Path) -> _Model:
         kenlm = importlib.import_module("kenlm")
     except ImportError as error:
         raise LmError(
-            f"{path} is to be read with KenLM, which is not installed. Install the package "
+            f"{path} needs KenLM, which is not installed. Install the package "
             'kenlm, or write "type": "ngram" in config.json to read an ARPA file without it.'
         ) from error
     config = kenlm.Config()

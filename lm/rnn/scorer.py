@@ -1,6 +1,6 @@
 """Recurrent networks as scorers: beginnings shared by texts are read once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +22,25 @@ from lm.scoring.kernels import (
     target_logits,
 )
 from lm.scoring.reading import evaluate
-from lm.scoring.trie import Floats, Ints, build_tries
+from lm.scoring.trie import Floats, Ints, Trie, build_tries
 
 DEFAULT_BUDGET_BYTES = 2**30
+
+
+class PreparedTexts(NamedTuple):
+    """Requests in a model's words, with their tries: the same for all models with its vocabulary.
+
+    Attributes:
+        continuations: The words of each continuation.
+        ids: The numbers of these words.
+        context_lengths: The number of words of each context.
+        tries: The tries of the contexts with their continuations.
+    """
+
+    continuations: list[tuple[str, ...]]
+    ids: list[list[int]]
+    context_lengths: list[int]
+    tries: list[Trie]
 
 
 class RecurrentScorer:
@@ -95,6 +111,11 @@ class RecurrentScorer:
         return measure_kernel(decoder.weight)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the vocabulary."""
+        return self._vocabulary.words
+
+    @property
     def cased(self) -> bool:
         """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased
@@ -103,6 +124,18 @@ class RecurrentScorer:
         """Return each continuation's scores; see ``Scorer``.
 
         A ``<s>`` written in a text is an unknown word: the model itself adds the beginning.
+        """
+        return self.score_prepared(self.prepare(requests))
+
+    @property
+    def tokenizer_hash(self) -> str:
+        """The hash of the vocabulary; models with equal ones can score each other's texts."""
+        return self._vocabulary.sha256
+
+    def prepare(self, requests: Sequence[tuple[str, str]]) -> PreparedTexts:
+        """Return requests in a form that models with this vocabulary score without repeated work.
+
+        The models have the same size.
         """
         continuations = [tuple(continuation.split()) for _, continuation in requests]
         # Requests repeat a prompt with each of its answers.
@@ -113,10 +146,17 @@ class RecurrentScorer:
         contexts = [numbers[context] for context, _ in requests]
         ids = [self._number_tokens(tokens) for tokens in continuations]
         strings = [prefix + suffix for prefix, suffix in zip(contexts, ids, strict=True)]
-        logprobs = self._read(self._reader, strings, [len(context) for context in contexts])
+        tries = list(build_tries(strings, self._max_nodes))
+        return PreparedTexts(continuations, ids, [len(context) for context in contexts], tries)
+
+    def score_prepared(self, texts: PreparedTexts) -> list[TokenScores]:
+        """Return the scores of requests that a model with this vocabulary prepared."""
+        logprobs = self._read(self._reader, texts.tries, texts.context_lengths)
         return [
             self._make_scores(tokens, token_ids, text_logprobs[len(text_logprobs) - len(tokens) :])
-            for tokens, token_ids, text_logprobs in zip(continuations, ids, logprobs, strict=True)
+            for tokens, token_ids, text_logprobs in zip(
+                texts.continuations, texts.ids, logprobs, strict=True
+            )
         ]
 
     @torch.inference_mode()
@@ -168,7 +208,7 @@ class RecurrentScorer:
             for word in words:
                 strings.append([*contexts[number], *self._number_tokens([word])])
                 places.append(len(contexts[number]))
-        logits = self._read(self._comparer, strings, places)
+        logits = self._read(self._comparer, build_tries(strings, self._max_nodes), places)
         last = np.array([text_logits[-1] for text_logits in logits]).reshape(-1, 2)
         return np.asarray(last[:, 0] - last[:, 1], np.float64)
 
@@ -177,11 +217,11 @@ class RecurrentScorer:
 
     @torch.inference_mode()
     def _read(
-        self, reader: "_Reader", strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
+        self, reader: "_Reader", tries: Iterable[Trie], context_lengths: Sequence[int]
     ) -> list[Floats]:
         """Return one array per string; values before ``context_lengths`` are meaningless."""
-        logprobs: list[Floats] = [np.empty(0)] * len(strings)
-        for trie in build_tries(strings, self._max_nodes):
+        logprobs: list[Floats] = [np.empty(0)] * len(context_lengths)
+        for trie in tries:
             nodes = evaluate(trie, reader, trie.scored_nodes(context_lengths))
             for string, path in trie.rows():
                 logprobs[string] = nodes[path]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,7 +59,7 @@ def run_in_thread(work: Callable[[], Result]) -> Result:
     The work must use neither the request nor the database.
     """
     if not is_module_patched("threading"):
-        return work()
+        return Context().run(work)  # without the request, as in another thread
     result: Result = _get_thread_pool().apply(work)
     return result
 

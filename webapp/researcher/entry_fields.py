@@ -317,9 +317,9 @@ def _read_pair(line: str) -> tuple[str, str | list[str]]:
 
 def list_combined(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rules that an exclusion rule combines; empty if it combines none."""
-    rules = entry.get("rules")
-    is_combination = entry.get("rule") in COMBINATIONS and isinstance(rules, list)
-    return rules if is_combination and all(isinstance(rule, dict) for rule in rules) else []
+    rules = entry.get("rules") if entry.get("rule") in COMBINATIONS else None
+    is_list = isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
+    return list(rules) if is_list and rules else []
 
 
 @dataclass(frozen=True, slots=True)

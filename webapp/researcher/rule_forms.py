@@ -66,15 +66,16 @@ def count_excluded() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def combine_rules() -> ResponseReturnValue:
     """Make one rule of the ticked ones."""
-    part = PARTS["rules"]
+    part, form = PARTS["rules"], request.form
+    text = read_text(form.get("study", ""))
+    numbers, combination = _read_ticked(part, text), form.get("combination", "")
 
-    def edit(text: str) -> str:
-        numbers = _read_ticked(part, text)
-        rules = [read_entries(text, part.table)[number] for number in numbers]
-        combined = _combine(rules, request.form.get("combination", ""))
+    def edit() -> str:
+        rules = read_entries(text, part.table)
+        combined = _combine([rules[number] for number in numbers], combination)
         return replace_entries(text, part.table, numbers, [combined])
 
-    return change_entries(part, edit)
+    return change_entries(part, text, edit)
 
 
 @rule_pages.post("/studies/rules/separate")
@@ -82,15 +83,12 @@ def combine_rules() -> ResponseReturnValue:
 def separate_rules() -> ResponseReturnValue:
     """Put the rules that a rule combines in its place."""
     part = PARTS["rules"]
-
-    def edit(text: str) -> str:
-        number = read_number(part, text, request.form.get("number", ""))
-        rules = list_combined(read_entries(text, part.table)[number]) if number is not None else []
-        if number is None or not rules:
-            raise RequestError("The rule combines no others.", status=400, code="unknown_entry")
-        return replace_entries(text, part.table, [number], rules)
-
-    return change_entries(part, edit)
+    text = read_text(request.form.get("study", ""))
+    number = read_number(part, text, request.form.get("number", ""))
+    rules = list_combined(read_entries(text, part.table)[number]) if number is not None else []
+    if number is None or not rules:
+        raise RequestError("The rule combines no others.", status=400, code="unknown_entry")
+    return change_entries(part, text, lambda: replace_entries(text, part.table, [number], rules))
 
 
 def _read_ticked(part: Part, text: str) -> list[int]:

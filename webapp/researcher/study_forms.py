@@ -230,24 +230,26 @@ def _rearrange(
     part: Part, edit: Callable[[str, str, int], str], *, lowest: int
 ) -> ResponseReturnValue:
     """Remove or move an entry, if nobody changed the text since it was listed."""
-
-    def change(text: str) -> str:
-        number = read_number(part, text, request.form.get("number", ""))
-        if number is None or number < lowest:
-            raise RequestError("Nothing was moved.", status=400, code="unknown_entry")
-        return edit(text, part.table, number)
-
-    return change_entries(part, change)
+    text = read_text(request.form.get("study", ""))
+    number = read_number(part, text, request.form.get("number", ""))
+    if number is None or number < lowest:
+        raise RequestError("Nothing was moved.", status=400, code="unknown_entry")
+    return change_entries(part, text, lambda: edit(text, part.table, number))
 
 
-def change_entries(part: Part, edit: Callable[[str], str]) -> ResponseReturnValue:
-    """Store an edited text, if nobody changed it since it was listed, and show the list."""
-    study_name = request.form.get("study", "")
+def change_entries(part: Part, text: str, edit: Callable[[], str]) -> ResponseReturnValue:
+    """Store an edited text, if nobody changed it since it was listed, and show the list.
+
+    Args:
+        part: The part of study.toml.
+        text: Its present text.
+        edit: Returns the edited text; it uses neither the request nor the database.
+    """
+    study_name, problem, status = request.form.get("study", ""), "", 400
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    text, problem, status = read_text(study_name), "", 400
 
     def change() -> str:
-        changed = edit(text)
+        changed = edit()
         _refuse_new_faults(folder, text, changed)
         return changed
 

@@ -22,7 +22,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             "distractor1", "foil", "foil_1", "foil1"),
     "distractor": ("distractor",),
     "context": ("context", "preamble", "prefix"),
-    "item": ("item", "item_number", "itemnumber", "item_no", "pairid", "pair_id", "frame", "set"),
+    "item": ("item", "item_number", "itemnumber", "item_no", "item_num", "itemnum", "pairid",
+             "pair_id", "frame", "set"),
     "item_id": ("item_id", "id"),
     "condition": ("condition", "cond"),
     "construction": ("construction", "phenomenon", "uid", "paradigm", "experiment"),
@@ -68,6 +69,10 @@ def key_of(name: str) -> str:
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
+def _drop_sentence(key: str) -> str:
+    return "_".join(part for part in key.split("_") if part not in ("sentence", "text"))
+
+
 def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str, str]:
     """Return the table's header for each Parallax column that the table has.
 
@@ -93,6 +98,13 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for column in NAMES:
         _find(column, by_key, headers)
+    if not {"good", "bad"} & headers.keys():
+        # Without the word sentence, as in sentence_grammatical, both headers must be known.
+        bare = {_drop_sentence(key): header for key, header in by_key.items()}
+        pair = dict(headers)
+        for column in ("good", "bad"):
+            _find(column, bare, pair)
+        headers = pair if {"good", "bad"} <= pair.keys() else headers
     if "sentence" in headers:
         for column in {"good", "bad"} - named_headers.keys():
             if key_of(headers.get(column, "")) in _OF_ANSWERS:
@@ -179,7 +191,7 @@ def kinds_from_conditions(
         for own_name in [row.values[column]]
     )
     counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
-    note = f'The column "{column}" says of some rows what they are for: {counts}.'
+    note = f'The column "{column}" states the kind of some rows: {counts}.'
     kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
     return kinds_table, {**headers, "kind": header}, [note]
 
@@ -289,11 +301,11 @@ def _refuse_misspelt(table: RawTable, column: str) -> None:
         word = row.values[column].lower()
         if word in misspelt:
             raise MaterialsError(
-                f'"{row.values[column]}" in the column "{column}" is no kind of item',
+                f'"{row.values[column]}" in the column "{column}" is not a kind of item',
                 where=row.place,
-                expected="target, filler, catch or practice in every row of it",
+                expected="target, filler, catch or practice in every row of this column",
                 remedy=(f'Did you mean "{misspelt[word]}"? ' if misspelt[word] else "")
-                + "A column that does not say what items are for needs another name",
+                + "Rename the column if it does not state the kind",
             )
 
 

@@ -4,12 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.materials.render import note_on_changes
 
+# What begins a word that says the opposite of the rest.
+_NEGATIONS = ("un", "in", "im", "il", "ir", "non", "not", "dis", "*")
 # Values that tables use in the column of versions.
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
@@ -17,6 +20,7 @@ BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
 _TASK = "task"
+_NEARLY_EVERY = 0.9
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # With so many words, what stands as a header is a sentence.
@@ -90,7 +94,8 @@ def read_pairs(
     _refuse_missing(table, drafts)
     if not identical:
         _refuse_identical(drafts)
-    _refuse_shifted([draft for draft in drafts if draft.bad])
+    for version in ("bad", "distractor"):
+        _refuse_shifted([draft for draft in drafts if getattr(draft, version)], version)
     return drafts
 
 
@@ -164,26 +169,38 @@ def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
     """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
     shared = _list_shared_columns(headers)
+    words = {row.values[headers["version"]].lower() for row in table.rows}
+    of_good, of_bad = _find_negated(words) or (GOOD_WORDS, BAD_WORDS)
     for row in table.rows:
         version = row.values[headers["version"]].lower()
-        if version not in GOOD_WORDS | BAD_WORDS:
+        if version not in of_good | of_bad:
             raise MaterialsError(
                 f'"{row.values[headers["version"]]}" in the column "{headers["version"]}" does not '
                 "say whether the sentence is the good one",
                 where=row.place,
-                expected="good or bad, grammatical or ungrammatical, 1 or 0",
+                expected="good or bad, grammatical or ungrammatical, 1 or 0, or two words of which "
+                "one negates the other",
             )
         pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
-        if (version in GOOD_WORDS) in pair:
+        if (version in of_good) in pair:
             raise MaterialsError(
-                f"the row is a second {version} sentence of the same {', '.join(shared)}",
+                f"the row is a second {version} sentence with the same {', '.join(shared)}",
                 where=row.place,
-                expected="one good and one bad sentence for each",
+                expected="one good and one bad sentence for each item and condition",
                 remedy="Name the column that tells them apart with --column condition=HEADER",
             )
-        pair[version in GOOD_WORDS] = row
+        pair[version in of_good] = row
     for pair in halves.values():
         yield _join_pair(pair, headers)
+
+
+def _find_negated(words: Collection[str]) -> tuple[set[str], set[str]] | None:
+    """Return two words of which the second negates the first, as in plausible and implausible."""
+    if len(words) != 2:
+        return None
+    plain, negated = sorted(words, key=len)
+    is_negated = negated.removesuffix(plain).rstrip("-_ ") in _NEGATIONS
+    return ({plain}, {negated}) if plain and is_negated else None
 
 
 def _join_pair(pair: Mapping[bool, RawRow], headers: Mapping[str, str]) -> Draft:
@@ -236,15 +253,27 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
         if 2 * sum(_is_longer_than_a_mark(str(getattr(draft, name))) for draft in drafts)
         > len(drafts)
     ]
+    # Signs, and marks without capitals, may be options; a word in capitals among others is none.
+    in_capitals = {mark for mark in _MISSING if mark != mark.lower()}
+    marked_columns = {
+        name: _MISSING if name in long_columns else in_capitals
+        for name in TEXTS
+        if name in long_columns or _has_small_letters(drafts, name)
+    }
     for draft in drafts:
-        for name in long_columns:
-            if (mark := str(getattr(draft, name)).strip()) in _MISSING:
+        for name, marks in marked_columns.items():
+            if (mark := str(getattr(draft, name)).strip()) in marks:
                 raise MaterialsError(
                     f'the {name} text is "{mark}", which says that a value is missing',
                     where=draft.place,
                     expected="a text, or an empty cell where there may be none",
                     remedy=f"Write the text, or leave the row out of {table.path.name}",
                 )
+
+
+def _has_small_letters(drafts: list[Draft], name: str) -> bool:
+    """Return whether most texts of a column are words with small letters."""
+    return 2 * sum(str(getattr(draft, name)).islower() for draft in drafts) > len(drafts)
 
 
 def _is_longer_than_a_mark(text: str) -> bool:
@@ -268,42 +297,51 @@ def _refuse_identical(drafts: list[Draft]) -> None:
         )
 
 
-def _refuse_shifted(drafts: list[Draft]) -> None:
-    """Refuse pairs of which one sentence is a row too high or too low throughout.
+def _refuse_shifted(drafts: list[Draft], version: str) -> None:
+    """Refuse items of which a version is a row too high or too low throughout.
 
-    Then each good sentence shares more words with the bad one of the next row, or of the row
+    Then each good sentence shares more words with that of the next row, or of the row
     before, than with its own. At the end of the table one row may have none.
     """
     if len(drafts) < _FEWEST_SHIFTED:
         return
-    good, bad = ([_split_words(text) for text in texts] for texts in zip(
-        *((draft.good, draft.bad) for draft in drafts), strict=True
+    good, bad = ([_count_words(text) for text in texts] for texts in zip(
+        *((draft.good, str(getattr(draft, version))) for draft in drafts), strict=True
     ))  # fmt: skip
     differing_words = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
-    for rows in (1, -1):
+    for rows, place in ((1, "next"), (-1, "previous")):
         neighbours = [*bad[rows:], *bad[:rows]]
         shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
         nearer = sum(
             0 < shifted_count < paired_count
             for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
-        if nearer >= len(drafts) - 1:
+        if nearer >= min(len(drafts) - 1, _NEARLY_EVERY * len(drafts)):
             raise MaterialsError(
-                "the good and the bad sentences are shifted by a row: nearly every good sentence "
-                f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
-                f'its own, such as "{drafts[1].good}" next to "{drafts[1].bad}"',
+                f"the good and the {version} sentences are shifted by a row: nearly every good "
+                f"sentence fits the {version} one of the {place} row better than its own, such as "
+                f'"{drafts[1].good}" next to "{getattr(drafts[1], version)}"',
                 where=drafts[1].place,
                 expected="the two sentences of a pair in one row, or under one item",
-                remedy="Move the column back by a row",
+                remedy="Shift one of the two columns by a row",
             )
 
 
-def _split_words(text: str) -> Counter[str]:
-    return Counter(text.lower().split())
+def _count_words(text: str) -> Counter[str]:
+    """Return the words of a text, or the signs of a script without spaces, and their neighbours.
+
+    Versions may have the same words in another order.
+    """
+    words = text.lower().split() if " " in text.strip() else list(text)
+    return Counter([*words, *map(" ".join, pairwise(words))])
 
 
 def _count_differing(first: Counter[str], second: Counter[str]) -> int:
     return ((first - second) + (second - first)).total()
+
+
+class NoPairsError(MaterialsError):
+    """No columns of a table hold the two sentences of a pair."""
 
 
 def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> MaterialsError:
@@ -317,7 +355,15 @@ def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> Materia
             expected="a first line with the names of the columns",
             remedy="Write a line of headers above it, such as sentence, acceptable",
         )
-    return MaterialsError(
+    if {"sentence", "version"} <= headers.keys():
+        return NoPairsError(
+            f'the column "{headers["version"]}" says which sentence of a pair is the good one, but '
+            "no column numbers the pairs",
+            where=str(table.path),
+            expected="one number for the two sentences of a pair",
+            remedy="Name that column with --column item=HEADER",
+        )
+    return NoPairsError(
         f"no column holds the {' or the '.join(missing)} sentence; "
         f"the columns are {', '.join(table.columns)}",
         where=str(table.path),

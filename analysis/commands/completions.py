@@ -1,0 +1,79 @@
+"""``parallax lm completions``: a model's probabilities of the words that people typed into gaps."""
+
+import csv
+from pathlib import Path
+from typing import get_args
+
+import click
+from tqdm import tqdm
+
+from analysis.data.load import ExportedRun, load_run
+from analysis.errors import AnalysisError
+from analysis.typed.completions import COLUMNS, complete, find_blanks
+from experiment.materials.render import render
+from lm.model_folder import atomic_write
+from lm.registry import Device, load_scorer
+from lm.scorer import HasSubwords
+
+_PATH = click.Path(path_type=Path)
+_WORDS, _AS_WRITTEN = "split_lower_case_tokens", "as_written"
+
+
+@click.command()
+@click.argument("model")
+@click.option("--run", type=_PATH, help="The folder that `parallax export` wrote.")
+@click.option("--judgments", type=_PATH, help="An import of typed answers instead of a run.")
+@click.option("--items", type=_PATH, help="The texts of that import.")
+@click.option(
+    "--top",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1, 100),
+    help="How many of the model's own words to score for each text.",
+)
+@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+@click.option("--out", type=_PATH, required=True, help="The table to write (.csv).")
+def completions(
+    model: str,
+    run: Path | None,
+    judgments: Path | None,
+    items: Path | None,
+    top: int,
+    device: Device,
+    out: Path,
+) -> None:
+    """Write MODEL's log-probability of each word that people typed, and of its own words.
+
+    `parallax compare --completions` sets them beside the shares of people.
+    """
+    if out.suffix != ".csv":
+        raise AnalysisError(
+            "completions can only be written as CSV",
+            where=str(out),
+            expected="a name that ends in .csv",
+        )
+    people = _load_people(run, judgments, items)
+    blanks = find_blanks(people)
+    scorer = load_scorer(model, device)
+    as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
+    rendering = render(_AS_WRITTEN if as_written else _WORDS)
+    progress = tqdm(blanks, desc="Completing", unit=" texts", disable=None)
+    n_words = 0
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in complete(scorer, list(progress), top, rendering):
+            writer.writerow(row)
+            n_words += 1
+    click.echo(f"{out}: {n_words:,} words in {len(blanks):,} texts by {scorer.name}")
+
+
+def _load_people(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
+    if run and not judgments:
+        return load_run(run)
+    if judgments and not run:
+        # An installation may lack the readers of other programs' data.
+        from analysis.readers.judgments import read_judgments
+
+        return read_judgments(judgments, items)
+    raise click.UsageError("Give either --run, or --judgments with --items.")

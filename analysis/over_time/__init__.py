@@ -1,0 +1,1 @@
+"""Models over time: scores of many checkpoints, their curves, and when they pass a level."""

@@ -1,0 +1,136 @@
+"""Tables of a model's log-probabilities of the words that people typed, and of its own words."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+from analysis.readers.sources import read_source
+from experiment.records import Variant
+from experiment.responses.typed.normalise import RULES, normalise
+from experiment.responses.typed.typed import GAP
+from lm.completions import Gap, completion_logprobs, top_words
+from lm.scorer import HasSubwords, Scorer
+
+COLUMNS = ("item_id", "version", "word", "logprob_nats", "rank", "scored")
+# What was scored: the word after the text before it, or the whole text with the word in its gap.
+WORD, WHOLE_TEXT = "word", "whole text"
+Render = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A text with a gap, and what people typed into it.
+
+    Attributes:
+        item_id: The item.
+        version: The version shown.
+        before: The text before the gap.
+        after: The text after it.
+        typed: The different answers, with their capitals.
+    """
+
+    item_id: str
+    version: str
+    before: str
+    after: str
+    typed: tuple[str, ...]
+
+
+def find_blanks(run: ExportedRun) -> list[Blank]:
+    """Return the texts of a run that have a gap, with people's answers to them.
+
+    Raises:
+        AnalysisError: The run has no typed answers, or no text has a gap.
+    """
+    if "typed" not in run.responses:
+        raise AnalysisError(
+            "the answers were not typed",
+            where=str(run.folder),
+            expected="a run, or an import, of typed answers",
+        )
+    items = {str(item["item_id"]): item for item in run.items.to_dict("records")}
+    rows = run.responses.astype({"item_id": str, "version": str})
+    blanks = []
+    for (item_id, version), answers in rows.groupby(["item_id", "version"], sort=False):
+        item = items[str(item_id)]
+        context = str(item.get("context", ""))
+        shown = str(item.get(str(version), item[Variant.GOOD.value]))
+        text = f"{context} {shown}".strip()
+        gap = GAP.search(text)
+        if gap is None:
+            continue
+        typed = answers["typed"].dropna().astype(str)
+        forms = dict.fromkeys(_keep_capitals(answer) for answer in typed if normalise(answer))
+        blanks.append(
+            Blank(str(item_id), str(version), text[: gap.start()], text[gap.end() :], tuple(forms))
+        )
+    if not blanks:
+        raise AnalysisError(
+            "no text has a gap, so that no model can complete one",
+            where=str(run.folder),
+            expected="___ in the texts of the items",
+        )
+    return blanks
+
+
+def _keep_capitals(text: str) -> str:
+    for name, change in RULES.items():
+        if name != "case":
+            text = change(text)
+    return text
+
+
+def complete(
+    scorer: Scorer, blanks: Sequence[Blank], n_top: int, render: Render
+) -> Iterator[tuple[object, ...]]:
+    """Yield a row of ``COLUMNS`` for each word: those that people typed, and the model's own.
+
+    Args:
+        scorer: The model.
+        blanks: The texts.
+        n_top: How many of the model's own words to score.
+        render: The rendering of texts for the model.
+
+    Raises:
+        LmError: A text cannot be scored.
+    """
+    space = "" if isinstance(scorer, HasSubwords) else " "
+    for blank in blanks:
+        before, after = render(blank.before.strip()), blank.after
+        if space:
+            after = render(after.strip()) if after.strip() else ""
+        lead = space or blank.before[len(blank.before.rstrip()) :]
+        gap = Gap(f"{before}{lead}", f"{space}{after}" if after else "")
+        own = top_words(scorer, before, n_top)
+        ranks = {word: place for place, word in enumerate(own, start=1)}
+        # An answer in lower case is the same answer.
+        words = dict.fromkeys(
+            form for typed in blank.typed for form in (render(typed), render(normalise(typed)))
+        )
+        candidates = [word for word in dict.fromkeys([*words, *own]) if word]
+        [logprobs] = completion_logprobs(scorer, [gap], [candidates])
+        scored = WORD if gap.ends_text else WHOLE_TEXT
+        for word, logprob in zip(candidates, logprobs, strict=True):
+            yield blank.item_id, blank.version, word, logprob, ranks.get(word, ""), scored
+
+
+def read_completions(path: Path) -> pd.DataFrame:
+    """Read the table that ``parallax lm completions`` wrote.
+
+    Raises:
+        AnalysisError: The file is another table.
+    """
+    table = read_source(path).table
+    if missing := [name for name in COLUMNS if name not in table]:
+        raise AnalysisError(
+            f"the table has no column {', '.join(missing)}",
+            where=str(path),
+            expected="a table that `parallax lm completions` wrote",
+        )
+    return table[list(COLUMNS)].assign(
+        logprob_nats=pd.to_numeric(table["logprob_nats"]), rank=pd.to_numeric(table["rank"])
+    )

@@ -1,0 +1,1 @@
+"""Models at several points of their training: found, checked and loaded one after the other."""

@@ -1,0 +1,124 @@
+"""People's answers beside a model's distribution of words, by hand and from file to report."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from analysis.commands.completions import completions
+from analysis.commands.import_judgments import judgments
+from analysis.compare import command as compare
+from analysis.errors import AnalysisError
+from analysis.readers.judgments import read_judgments
+from analysis.typed.completions import find_blanks, read_completions
+from analysis.typed.model_distance import Pair, jackknife_interval, model_shares
+from tests.lm.toy_models import ngram_folder
+
+# Six of ten people say stamp and four letter; the model gives them .7 and .1.
+PAIR = Pair(
+    ("stamp", "letter"),
+    np.array([[1.0, 0.0]] * 6 + [[0.0, 1.0]] * 4),
+    tuple(f"p{n}" for n in range(10)),
+    np.array([0.7, 0.1]),
+    np.array([True, False]),
+)
+
+
+def test_the_distance_is_what_people_say_more_often_than_the_model():
+    assert PAIR.distance(PAIR.counts) == pytest.approx(0.4 - 0.1)
+
+
+def test_the_interval_leaves_each_person_out_once():
+    # Without a stamp .4444 - .1, without a letter .3333 - .1: changes of .0444 and -.0667.
+    # Variance .9 x (6 x .0444^2 + 4 x .0667^2) = .02667, error .1633, t(9) = 2.2622: .3 +- .3694.
+    low, high = jackknife_interval({("a", "good"): PAIR})
+    assert (low, high) == (0.0, pytest.approx(0.6694, abs=1e-4))
+
+
+def test_answers_drawn_from_the_model_differ_by_chance():
+    one = Pair(("a",), np.array([[1.0]]), ("p",), np.array([0.7]), np.array([True]))
+    # One draw: with .7 it is a, .3 away; with .3 another word, 1 away: .51.
+    assert one.expected_of_samples(np.random.default_rng(1)) == pytest.approx(0.51, abs=0.1)
+    sure = Pair(("a",), np.array([[1.0]]), ("p",), np.array([1.0]), np.array([True]))
+    assert sure.expected_of_samples(np.random.default_rng(1)) == 0
+
+
+@pytest.mark.parametrize(
+    ("scored", "probabilities"),
+    [("word", {"sky": 0.3, "dog": 0.1}), ("whole text", {"sky": 0.75, "dog": 0.25})],
+)
+def test_forms_of_an_answer_are_added_and_whole_texts_are_relative(scored, probabilities):
+    rows = [("Sky", 0.1, None), ("sky", 0.2, 1), ("dog", 0.1, 2)]
+    table = pd.DataFrame(
+        [("a", "good", word, np.log(p), rank, scored) for word, p, rank in rows],
+        columns=["item_id", "version", "word", "logprob_nats", "rank", "scored"],
+    )
+    shares = model_shares(table, {}).set_index("answer")["probability"]
+    assert shares.to_dict() == pytest.approx(probabilities)
+
+
+ITEMS = """item_id,construction,condition,sentence
+a1,cloze,end,the cat ___
+a2,cloze,inside,the ___ sees .
+"""
+
+
+@pytest.fixture
+def imported(tmp_path):
+    (tmp_path / "items.csv").write_text(ITEMS)
+    rows = [f"p{n},{'sleeps' if n < 8 else 'Sees'},{'cat' if n < 6 else 'dog'}" for n in range(12)]
+    (tmp_path / "answers.csv").write_text("\n".join(["who,a1,a2", *rows]) + "\n")
+    (tmp_path / "mapping.toml").write_text(
+        'wide = true\n[columns]\nparticipant = "who"\ntyped = "{item}"\n'
+    )
+    given = ["--items", tmp_path / "items.csv", "--mapping", tmp_path / "mapping.toml"]
+    run(judgments, tmp_path / "answers.csv", *given, "--out", tmp_path / "in")
+    return ["--judgments", tmp_path / "in" / "judgments.csv", "--items", tmp_path / "items.csv"]
+
+
+def run(command, *arguments):
+    result = CliRunner().invoke(command, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
+    ngram_folder(tmp_path / "model")
+    run(completions, tmp_path / "model", *imported, "--top", "3", "--out", tmp_path / "toy.csv")
+    table = pd.read_csv(tmp_path / "toy.csv")
+    assert set(table["scored"]) == {"word", "whole text"}
+    given = ["--completions", tmp_path / "toy.csv", "--no-figures", "--out", tmp_path / "report"]
+    run(compare, *imported, *given)
+    page = (tmp_path / "report" / "report.html").read_text()
+    assert "Models: toy." in (tmp_path / "report" / "tables" / "completions.txt").read_text()
+    assert "toy&#39;s distribution of words differ by a total variation of" in page
+    frames = json.loads((tmp_path / "report" / "results.json").read_text())["statistics"]
+    words = pd.DataFrame(frames["completion_words"])
+    sums = words.groupby("item_id")["probability"].sum()
+    assert sums["a1"] <= 1 and sums["a2"] == pytest.approx(1)
+    texts = pd.DataFrame(frames["completion_texts"]).set_index("item_id")
+    # Both answers to the first text follow "the cat" in the model's text.
+    assert texts.loc["a1", "covered"] == 1
+
+
+def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
+    (tmp_path / "other.csv").write_text("item_id,word\na1,cat\n")
+    with pytest.raises(AnalysisError, match="the table has no column version, logprob_nats"):
+        read_completions(tmp_path / "other.csv")
+    people = read_judgments(imported[1], imported[3])
+    untyped = type(people)(**{**_fields(people), "responses": people.responses[["item_id"]]})
+    with pytest.raises(AnalysisError, match="the answers were not typed"):
+        find_blanks(untyped)
+    prompts = type(people)(**{**_fields(people), "items": people.items.assign(good="a prompt")})
+    with pytest.raises(AnalysisError, match="no text has a gap, so that no model can complete"):
+        find_blanks(prompts)
+    with pytest.raises(AnalysisError, match="completions can only be written as CSV"):
+        run(completions, "model", *imported, "--out", tmp_path / "out.txt")
+    given = ["model", "--out", str(tmp_path / "out.csv")]
+    assert "Give either --run, or --judgments" in CliRunner().invoke(completions, given).output
+
+
+def _fields(run_of_people):
+    return {name: getattr(run_of_people, name) for name in run_of_people.__dataclass_fields__}
