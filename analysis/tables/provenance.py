@@ -69,6 +69,7 @@ class Provenance:
         asked: The task of the trials.
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
+        unscored_models: The names of models that were compared without score files.
     """
 
     run: RunFacts
@@ -84,6 +85,7 @@ class Provenance:
     asked: AskedFor = AskedFor()
     n_repeated: int = 0
     apart: Mapping[str, int] = field(default_factory=dict)
+    unscored_models: Sequence[str] = ()
 
     @property
     def simulated(self) -> bool:
@@ -129,6 +131,8 @@ class Provenance:
 
     @property
     def _of_models(self) -> list[str]:
+        if not self.models and self.unscored_models:
+            return [f"Models: {', '.join(self.unscored_models)}."]
         if not self.models:
             return ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."

@@ -92,6 +92,7 @@ def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
     given = ["--completions", tmp_path / "toy.csv", "--no-figures", "--out", tmp_path / "report"]
     run(compare, *imported, *given)
     page = (tmp_path / "report" / "report.html").read_text()
+    assert "Models: toy." in (tmp_path / "report" / "tables" / "completions.txt").read_text()
     assert "toy&#39;s distribution of words differ by a total variation of" in page
     frames = json.loads((tmp_path / "report" / "results.json").read_text())["statistics"]
     words = pd.DataFrame(frames["completion_words"])
