@@ -39,7 +39,7 @@ _OWN_STUDY = {
     "show": Lazy(_AT, "Print STUDY's design, counts, cost, and an example of every trial."),
     "try-rules": Lazy(
         f"{_AT}:try_rules",
-        "Count whom STUDY's exclusion rules would exclude of simulated participants.",
+        "Count how many simulated participants STUDY's exclusion rules would exclude.",
     ),
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
@@ -234,7 +234,7 @@ _LM = {
     "search": Lazy("lm.commands.search", "Train every model of SPEC and list their perplexities."),
     "serve": Lazy(
         "lm.commands.serve",
-        "Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.",
+        "Serve MODEL on this machine as an OpenAI-compatible server does, to try `parallax take`.",
     ),
     "convert": Lazy("lm.commands.convert", "Turn a published CHECKPOINT into a model folder."),
 }

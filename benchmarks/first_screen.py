@@ -1,208 +1,323 @@
 """How often a report's first sentences state planted effects with their sign, and false ones.
 
-Usage: python -m benchmarks.first_screen [--designs 40] [--datasets 200] [--seed 1]
+Usage: python -m benchmarks.first_screen [--designs 40] [--datasets 200] [--nulls 335]
+       [--seed 1] [--results FILE]
 
-Each seed makes a design: choices, ratings, yes and no, or reading times; one to three factors, of
-which one may be between participants. ``parallax study new`` writes the study, and its implied
-primary comparisons are planned by the power analysis (``promised``) and answered by the finding
-that writes the first sentences of a report (``stated``), on data sets with these effects and on
-data sets without any effect (``false``). A line for each design, then all together.
+Each seed draws a design (``benchmarks.drawn_designs``). The power analysis simulates studies with
+an effect of each primary comparison and counts those that show it (``promised``). The finding that
+writes the first sentences of a report answers the same comparisons from the same simulated answers
+(``stated``), with the effect of the covariate added if the comparisons hold one constant, and from
+answers without any effect (``false``). ``--results`` keeps a line for each finished design; a later
+call with this file measures only the others. A line for each comparison, then all together.
 """
 
-import os
-import random
-import re
+import json
+import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import product
+from contextlib import chdir
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import click
 import numpy as np
 import pandas as pd
-from click.testing import CliRunner
+from statsmodels.stats.proportion import proportion_confint
 
 from analysis.data.join import Joined
+from analysis.data.own_columns import PREFIX
 from analysis.data.readings import RELATIVE
+from analysis.data.scales import make_study_of_part
 from analysis.findings.comparison_words import ALPHA, NAME, comparison_sentences
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.base import PowerOptions
-from analysis.power.cells import LOG_RT, Answers, add_expected_means, answers_of
-from analysis.power.comparisons import _plan_test, model_of, primary_comparisons
+from analysis.power.cells import LOG_RT, Answers, Coded, Model, answers_of
+from analysis.power.comparisons import model_of
+from analysis.power.expected_means import add_expected_means
+from analysis.power.planned_tests import group_by_task, plan_test, primary_comparisons
 from analysis.power.simulated_choices import Assumptions
-from analysis.power.simulated_comparisons import Tested, _code_answers, cell_means, simulate
+from analysis.power.simulated_comparisons import (
+    Tested,
+    cell_means,
+    code_answers,
+    generator_of_study,
+    simulate,
+)
 from analysis.statistics.resample import Floats
-from experiment.commands import study as commands
-from experiment.design.lists import BuiltLists, build_lists
-from experiment.materials.read import load_items
+from experiment.design.lists import BuiltLists
 from experiment.records import PAIR
-from experiment.studies.load import load_study
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
-_RESPONSES = ("sentence_pair", "rating", "yes_no", "self_paced")
+sys.path.append(str(Path(__file__).parents[1]))
+from benchmarks.drawn_designs import FREQUENCY, KINDS, draw_design, make_study
+
 _EFFECTS = {"accuracy": 0.12, "rating": 0.7, "yes": 0.15, LOG_RT: 0.12}
 _VALUES = {"accuracy": "chose_good", "rating": "rating", "yes": "said_yes"}
-_FACTORS = {"match": ("far", "near"), "number": ("pl", "sg"), "length": ("long", "short")}
-_BETWEEN = '\nfactors = { instruction = ["plain", "careful"] }'
-_FRAMES, _POINTS = 16, 7
+# The change for each standard deviation of the covariate, in logits and in log milliseconds.
+_SLOPE, _SLOPE_OF_TIMES = 0.3, 0.05
+_PER_LIST = 8
 # As far from the shortest as from the longest time that counts, in logarithms.
 _TYPICAL_MS = 707.0
 
 
-def make_study(seed: int) -> tuple[Study, BuiltLists]:
-    """Return the study of a seed, and its lists; the working folder is a temporary one."""
-    draw = random.Random(seed)
-    response = _RESPONSES[seed % len(_RESPONSES)]
-    between = draw.random() < 0.4
-    within = list(_FACTORS)[: draw.randint(1, 2 if between else 3)]
-    is_pair = response == "sentence_pair"
-    head = ["item", *within, *(("good", "bad") if is_pair else ("sentence",))]
-    rows = []
-    for frame in range(1, _FRAMES + 1):
-        for levels in product(*(_FACTORS[name] for name in within)):
-            text = f"Word {' '.join(levels)} number {frame} is here."
-            texts = (text, text.replace("is", "are")) if is_pair else (text,)
-            rows.append(",".join(map(str, (frame, *levels, *texts))))
-    Path("items.csv").write_text("\n".join([",".join(head), *rows]), "utf-8")
-    done = CliRunner().invoke(
-        commands.new, ["drawn", "--from", "items.csv", "--response", response]
-    )
-    if done.exception is not None:
-        raise done.exception
-    toml = Path("drawn/study.toml")
-    text = toml.read_text("utf-8").split("[[comparisons]]")[0]
-    people = r"participants_per_list = \d+.*"
-    text = re.sub(people, f"participants_per_list = 8{_BETWEEN if between else ''}", text)
-    toml.write_text(text, "utf-8")
-    study = load_study("drawn")
-    return study, build_lists(study, load_items(study), seed)
+@dataclass(frozen=True, slots=True)
+class PlannedTask:
+    """The comparisons of one task of a session, as the power analysis simulates them.
+
+    Attributes:
+        study: The study, as one with this task alone.
+        measure: What is measured.
+        answers: All answers of a session.
+        is_own: Which of the answers are of the task.
+        tested: How each comparison is tested.
+        truths: The planted effects.
+        model: How answers are drawn.
+        base: Where each answer is drawn, with the effects.
+        flat: The same without the effects.
+        coded: The participant, frame and cell of each answer.
+        promised: The share of simulated studies that show each effect.
+    """
+
+    study: Study
+    measure: str
+    answers: Answers
+    is_own: "pd.Series[bool]"
+    tested: list[Tested]
+    truths: dict[str, float]
+    model: Model
+    base: Floats
+    flat: Floats
+    coded: Coded
+    promised: dict[str, float]
 
 
-def plan(
-    study: Study, built: BuiltLists, options: PowerOptions
-) -> tuple[Answers, pd.DataFrame, list[Tested]]:
-    """Return all answers, with the expected means, and how each primary comparison is tested."""
+def plan_tasks(
+    study: Study, built: BuiltLists, covariate: str, datasets: int, seed: int
+) -> Iterator[PlannedTask]:
+    """Yield the plan of each task of a study."""
+    options = PowerOptions(
+        people=Assumptions(0.5, 0.5, 0.0, 0.0), sizes=(_PER_LIST,), simulations=datasets, seed=seed,
+        difference=None, width=None, sd_effects=0.2, means=None, scale=None, accuracy=None,
+        like=None, slowdown_percent=None, log_sds="", cost=None,
+    )  # fmt: skip
     planned = primary_comparisons(study, built, options)
-    measure = planned[0].measure
-    answers = answers_of(study, built, max(options.sizes), measure)
-    points = _POINTS if measure == "rating" else len(PAIR)
-    rows = add_expected_means(answers, points, None)
-    tests = [_plan_test(one, answers, rows, study, len(planned), options) for one in planned]
-    return answers, rows, [one for one in tests if one is not None]
+    for (measure, task), comparisons in group_by_task(study, built, planned).items():
+        percent = 100 * float(np.expm1(_EFFECTS[measure])) if measure == LOG_RT else None
+        of_task = replace(options, difference=_EFFECTS[measure], slowdown_percent=percent)
+        answers = answers_of(study, built, _PER_LIST, measure)
+        model = model_of(study, measure, of_task, task)
+        rows = add_expected_means(answers, getattr(model, "points", len(PAIR)), None)
+        tests = [plan_test(one, answers, rows, study, len(planned), of_task) for one in comparisons]
+        tested = [test for test in tests if test is not None]
+        means, truths = cell_means(tested, rows, model)
+        with_effects = rows.assign(mean=means)
+        studies = simulate(
+            with_effects, tested, truths, model, None, of_task, range(datasets)
+        ).groupby("construction")
+        base, coded = code_answers(with_effects, tested, model)
+        flat, _ = code_answers(rows.assign(mean=np.median(means)), tested, model)
+        held = _effects_of_covariate(answers.rows, covariate, measure)
+        yield PlannedTask(
+            make_study_of_part(study, response_of(study), task) if task else study,
+            measure, answers, rows["construction"].isin(comparisons[0].constructions), tested,
+            truths, model, base + held, flat + held, coded, dict(studies["detected"].mean()),
+        )  # fmt: skip
 
 
-def make_inputs(study: Study, answers: Answers, values: Floats, measure: str) -> FindingInputs:
-    """Return one data set as the inputs of a report's findings."""
-    judgments = answers.rows.assign(
-        participant="p" + answers.rows["participant"].astype(str),
-        frame=answers.rows["unit"],
-        position=answers.rows.groupby("participant").cumcount() + 1,
+def _position(rows: pd.DataFrame) -> "pd.Series[int]":
+    return rows.groupby("participant").cumcount() + 1
+
+
+def _effects_of_covariate(rows: pd.DataFrame, covariate: str, measure: str) -> Floats:
+    if not covariate:
+        return np.zeros(len(rows))
+    values = pd.to_numeric(
+        rows[f"{PREFIX}{FREQUENCY}"] if covariate == FREQUENCY else _position(rows)
     )
+    slope = _SLOPE_OF_TIMES if measure == LOG_RT else _SLOPE
+    effects: Floats = slope * ((values - values.mean()) / values.std()).to_numpy(dtype=float)
+    return effects
+
+
+def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
+    """Return one data set as the inputs of a report's findings."""
+    rows = task.answers.rows
+    judgments = rows.assign(
+        participant="p" + rows["participant"].astype(str),
+        frame=rows["unit"],
+        position=_position(rows),
+        chose_good=None,
+        **{f"{PREFIX}{FREQUENCY}": pd.to_numeric(rows[f"{PREFIX}{FREQUENCY}"])},
+    )[task.is_own]
+    own = values[task.is_own]
     readings = None
-    if measure == LOG_RT:
-        judgments = judgments.assign(chose_good=None)
+    if task.measure == LOG_RT:
         readings = judgments[["participant", "position", "item_id", "version"]].assign(
             judge="people",
             step=1,
             region=1,
             text="word",
-            rt_ms=_TYPICAL_MS * np.exp(values - np.median(values)),
+            correct=True,
+            rt_ms=_TYPICAL_MS * np.exp(own - np.median(own)),
         )
         readings[RELATIVE] = 0
     else:
-        given = values if measure == "rating" else values == len(PAIR)
-        judgments[_VALUES[measure]] = given
-        if measure == "yes":
-            judgments["chose_good"] = None
-    run = SimpleNamespace(study=study, items=answers.items, readings=readings)
+        judgments[_VALUES[task.measure]] = own if task.measure == "rating" else own == len(PAIR)
+    run = SimpleNamespace(study=task.study, items=task.answers.items, readings=readings)
     return FindingInputs(
-        run, [], [], Joined(judgments, {}, answers.items), ComparisonOptions(),
-        Context(study, SimpleNamespace(simulated=True, resamples=100, seed=1, footer=())),
+        run, [], [], Joined(judgments, {}, task.answers.items), ComparisonOptions(),
+        Context(task.study, SimpleNamespace(simulated=True, resamples=100, seed=1, footer=())),
     )  # fmt: skip
 
 
-def stated(inputs: FindingInputs) -> dict[str, int]:
-    """Return the sign that a report's first sentences state of each primary comparison, or 0."""
-    rows, _ = answered(inputs)
-    primary = rows[rows["role"] == "primary"]
+def read_first_sentences(inputs: FindingInputs) -> tuple[dict[str, int], dict[str, float]]:
+    """Return the sign that the sentences state of each primary comparison, or 0; the estimates."""
+    rows, unanswered = answered(inputs)
+    assert not unanswered, unanswered
     sentences = list(comparison_sentences({NAME: rows}))
     signs = {}
-    for row, sentence in zip(primary.to_dict("records"), sentences, strict=False):
+    for row, sentence in zip(rows.to_dict("records"), sentences, strict=False):
         said = {1: row["if_positive"], -1: row["if_negative"]}
         sign, name = int(np.sign(row["estimate"])), row["name"]
         is_stated = sentence.startswith(f"{name}: {said.get(sign)}")
         # An interaction has one sentence for both signs, and the differences show which it is.
         signs[name] = sign if is_stated else 0
         assert (row["p_corrected"] < ALPHA) == is_stated
-    return signs
+    return signs, dict(zip(rows["name"], rows["estimate"].astype(float), strict=True))
 
 
-def measure_design(seed: int, datasets: int) -> Iterator[tuple[str, float, float, float]]:
-    """Yield each comparison's promised and stated share; last, the share of false data sets."""
-    study, built = make_study(seed)
-    people = Assumptions(0.5, 0.5, 0.0, 0.0)
-    options = PowerOptions(
-        people=people, sizes=(8,), simulations=datasets, seed=seed, difference=None, width=None,
-        sd_effects=0.2, means=None, scale=None, accuracy=None, like=None, slowdown_percent=None,
-        log_sds="", cost=None,
-    )  # fmt: skip
-    measure = primary_comparisons(study, built, options)[0].measure
-    percent = 100 * float(np.expm1(_EFFECTS[LOG_RT]))
-    options = (
-        replace(options, slowdown_percent=percent)
-        if measure == LOG_RT
-        else replace(options, difference=_EFFECTS[measure])
-    )
-    answers, rows, tested = plan(study, built, options)
-    model = model_of(study, measure, options)
-    means, truths = cell_means(tested, rows, model)
-    promised = simulate(
-        rows.assign(mean=means), tested, truths, model, None, options, range(datasets)
-    )
-    share = promised.groupby("construction")["detected"].mean()
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A planted effect.
+
+    Attributes:
+        name: The comparison.
+        measure: What is measured.
+        planted: The planted effect.
+        estimate: The mean of its estimates.
+        promised: The share of simulated studies in which the power analysis shows it.
+        stated: The share of the same studies whose first sentences state it.
+    """
+
+    name: str
+    measure: str
+    planted: float
+    estimate: float
+    promised: float
+    stated: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The result of a design: its effects, and how many studies without effects state one."""
+
+    seed: int
+    kind: str
+    covariate: str
+    effects: list[Effect]
+    nulls: int
+    false: int
+
+
+def measure_design(seed: int, datasets: int, nulls: int) -> Measured:
+    """Return how often the first sentences state the effects of a design, and false ones."""
+    design = draw_design(seed)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        study, built = make_study(design, seed, _PER_LIST)
+        tasks = list(plan_tasks(study, built, design.covariate, datasets, seed))
+    effects = [effect for task in tasks for effect in _measure_effects(task, datasets, seed)]
     rng = np.random.default_rng(seed)
-    counted = {one.name: 0 for one in tested}
-    base, coded = _code_answers(rows.assign(mean=means), tested, model)
-    flat, flat_coded = _code_answers(rows.assign(mean=np.median(means)), tested, model)
-    n_false = 0
-    for _ in range(datasets):
-        signs = stated(make_inputs(study, answers, model.draw(base, coded, rng), measure))
-        for name in counted:
-            counted[name] += signs[name] == np.sign(truths[name])
-        n_false += any(
-            stated(make_inputs(study, answers, model.draw(flat, flat_coded, rng), measure)).values()
+    false = 0
+    for _ in range(nulls):
+        signs: list[int] = []
+        for task in tasks:
+            values = task.model.draw(task.flat, task.coded, rng)
+            signs += read_first_sentences(make_inputs(task, values))[0].values()
+        false += any(signs)
+    return Measured(seed, design.kind, design.covariate, effects, nulls, false)
+
+
+def _measure_effects(task: PlannedTask, datasets: int, seed: int) -> Iterator[Effect]:
+    signs, estimates = [], []
+    for number in range(datasets):
+        rng = generator_of_study(seed, task.tested, number)
+        values = task.model.draw(task.base, task.coded, rng)
+        signs_in_study, estimates_in_study = read_first_sentences(make_inputs(task, values))
+        signs.append(signs_in_study)
+        estimates.append(estimates_in_study)
+    stated, means = pd.DataFrame(signs), pd.DataFrame(estimates).mean()
+    for name, truth in task.truths.items():
+        yield Effect(
+            name, task.measure, truth, float(means[name]), float(task.promised[name]),
+            float((stated[name] == np.sign(truth)).mean()),
+        )  # fmt: skip
+
+
+def _read_results(path: Path) -> Iterator[Measured]:
+    for line in path.read_text("utf-8").splitlines():
+        values = json.loads(line)
+        yield Measured(**values | {"effects": [Effect(**one) for one in values["effects"]]})
+
+
+def _lines_of(measured: Measured) -> Iterator[str]:
+    held = f", {measured.covariate} held constant" if measured.covariate else ""
+    for effect in measured.effects:
+        yield (
+            f"{measured.seed} {measured.kind}{held}: {effect.name}: planted {effect.planted:+.3f}, "
+            f"estimated {effect.estimate:+.3f}, promised {effect.promised:.3f}, stated "
+            f"{effect.stated:.3f}"
         )
-    for name, n in counted.items():
-        yield name, float(share[name]), n / datasets, n_false / datasets
+    yield f"{measured.seed} false in {measured.false} of {measured.nulls} studies without effects"
+
+
+def _summarise(results: list[Measured], datasets: int) -> Iterator[str]:
+    effects = [effect for measured in results for effect in measured.effects]
+    differences = np.array([effect.stated - effect.promised for effect in effects])
+    by_design = np.array([
+        np.mean([effect.stated - effect.promised for effect in measured.effects])
+        for measured in results
+    ])  # fmt: skip
+    yield (
+        f"{len(results)} designs, {len(effects)} effects, {datasets} studies each: stated minus "
+        f"promised {differences.mean():+.4f} on average, between {differences.min():+.3f} and "
+        f"{differences.max():+.3f}; by design between {by_design.min():+.3f} and "
+        f"{by_design.max():+.3f}"
+    )
+    for kind in KINDS:
+        of_kind = [measured for measured in results if measured.kind == kind]
+        nulls, false = (sum(getattr(one, name) for one in of_kind) for name in ("nulls", "false"))
+        if nulls:
+            high = proportion_confint(false, nulls, method="beta")[1]
+            yield (
+                f"{kind}: {len(of_kind)} designs; false in {false} of {nulls} studies without "
+                f"effects, {false / nulls:.4f} (at most {high:.4f})"
+            )
 
 
 @click.command()
 @click.option("--designs", default=40, show_default=True)
 @click.option("--datasets", default=200, show_default=True)
+@click.option("--nulls", default=335, show_default=True)
 @click.option("--seed", default=1, show_default=True)
-def main(designs: int, datasets: int, seed: int) -> None:
+@click.option("--results", type=click.Path(path_type=Path, dir_okay=False))
+def main(designs: int, datasets: int, nulls: int, seed: int, results: Path | None) -> None:
     """Print a line for each comparison of each design, and all together."""
-    differences, false = [], []
-    for number in range(seed, seed + designs):
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            for name, promised, told, n_false in measure_design(number, datasets):
-                click.echo(
-                    f"{number} {_RESPONSES[number % 4]} {name}: promised {promised:.3f}, stated "
-                    f"{told:.3f}; false in {n_false:.3f} of null data sets"
-                )
-                differences.append(told - promised)
-            false.append(n_false)
-            os.chdir("/")
-    error = float(np.sqrt(0.5 / datasets))
-    click.echo(
-        f"{len(differences)} effects: stated minus promised {np.mean(differences):+.3f} on "
-        f"average, at most {np.abs(differences).max():.3f} (error of one at most {error:.3f}); "
-        f"false: {np.mean(false):.4f} of {designs * datasets} null data sets"
-    )
+    seeds = range(seed, seed + designs)
+    earlier = list(_read_results(results)) if results and results.exists() else []
+    measured_by_seed = {measured.seed: measured for measured in earlier}
+    for number in seeds:
+        if number not in measured_by_seed:
+            measured_by_seed[number] = measure_design(number, datasets, nulls)
+            if results:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(f"{json.dumps(asdict(measured_by_seed[number]))}\n")
+        for line in _lines_of(measured_by_seed[number]):
+            click.echo(line)
+    for line in _summarise([measured_by_seed[number] for number in seeds], datasets):
+        click.echo(line)
 
 
 if __name__ == "__main__":

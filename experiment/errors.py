@@ -88,11 +88,11 @@ def prefix_location(error: ParallaxError, location: str) -> ParallaxError:
 def why_unread(error: Exception) -> str:
     """Return why a file could not be read, without its name or Python's internal terms."""
     if isinstance(error, UnicodeDecodeError):
-        return "it is no text in UTF-8"
+        return "it is not UTF-8 text"
     if isinstance(error, KeyError):
-        return f'"{error.args[0]}" is missing in it'
+        return f'"{error.args[0]}" is missing from it'
     if isinstance(error, TypeError):
-        return "it holds something else"
+        return "its contents have another structure"
     if isinstance(error, RecursionError):
         return "its brackets are nested too deeply"
     return getattr(error, "strerror", None) or " ".join(str(error).split())
@@ -124,13 +124,13 @@ PATTERNS = {
     r"^(system|noto|[\w./-]+\.woff2)$": "system, noto, or the name of a .woff2 file",
     r"^https://[\w.*-]+(:\d{1,5})?$": "the address of a site, such as https://panel.example",
     r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$": 'a language tag, such as "en", "pt-BR" or "zh-Hant"',
-    r"^[A-Z0-9]{1,64}$": "the platform's id of it: capital letters and digits",
+    r"^[A-Z0-9]{1,64}$": "the platform's id, of capital letters and digits",
     r"^[A-Za-z0-9.+-]*$": "an SPDX identifier of a licence, such as CC-BY-4.0",
     r"^(\d{4}-\d{2}-\d{2})?$": "a day, such as 2026-11-30",
     r"^(10\.\d{4,9}/\S+)?$": "a DOI, such as 10.5281/zenodo.1234567",
     r"^(\d{4}-\d{4}-\d{4}-\d{3}[\dX])?$": "an ORCID iD, such as 0000-0002-1825-0097",
-    r"^([0-9a-f]{24})?$": "the platform's id of it: 24 digits and letters from a to f",
-    r"^[A-Z]{2}$": 'a country of two capital letters, such as "IT"',
+    r"^([0-9a-f]{24})?$": "the platform's id, of 24 digits and letters from a to f",
+    r"^[A-Z]{2}$": 'a country code of two capital letters, such as "IT"',
 }
 
 

@@ -1,5 +1,6 @@
 """The basic records of an experiment: items, trials, judgments, verdicts."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -87,7 +88,8 @@ class Item:
     def after_context(self, text: str) -> str:
         """Return a text after the item's context, as people are shown it and models read it.
 
-        One space comes between the two, unless either brings white space of its own.
+        One space comes between the two, unless either brings white space of its own, or their
+        script has no spaces between words.
         """
         return join_context(self.context, text) if self.context else text
 
@@ -108,9 +110,22 @@ class Item:
         return {name: text for name, text in texts.items() if text}
 
 
+# Scripts that do not separate words by spaces: Thai, Lao, Tibetan, Burmese, Khmer, Japanese and
+# Chinese, with their punctuation.
+SPACELESS = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+    "\U00020000-\U0003ffff]"
+)
+
+
 def join_context(context: str, text: str) -> str:
-    """Return a text after its context, with one space unless there is white space already."""
+    """Return a text after its context, with one space where their script separates words.
+
+    White space that either has already is kept as it is.
+    """
     if not context or not text or context[-1].isspace() or text[0].isspace():
+        return context + text
+    if SPACELESS.match(context[-1]) and SPACELESS.match(text[0]):
         return context + text
     return f"{context} {text}"
 

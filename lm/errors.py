@@ -38,7 +38,7 @@ def why_unread(error: Exception, path: Path) -> str:
     """Return why a file could not be read, without its name and without a codec's wording."""
     if isinstance(error, UnicodeDecodeError):
         line = _find_undecodable_line(path)
-        return f"line {line} is no text in UTF-8" if line else "it is no text in UTF-8"
+        return f"line {line} is not UTF-8 text" if line else "it is not UTF-8 text"
     if isinstance(error, RecursionError):
         return "its brackets are nested too deeply"
     return getattr(error, "strerror", None) or str(error)

@@ -64,7 +64,7 @@ def load_scorer(
     if how != AS_USUAL:
         if type_ != "hf":
             raise LmError(
-                f'{folder}: a model of the type "{type_}" has one form only. Leave --dtype, '
+                f'{folder}: a model of the type "{type_}" has a single form. Leave --dtype, '
                 "--bits, --device-map and --long-texts out, which are for Hugging Face models."
             )
         from lm.huggingface.load import HfFolder

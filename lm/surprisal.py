@@ -79,7 +79,7 @@ def surprisals(
     for number, regions in enumerate(texts, start=1):
         if not all(region.strip() for region in regions):
             raise LmError(
-                f"text {number} has an empty region. Put a single divider between regions."
+                f"text {number} has an empty region. Put exactly one bar between regions."
             )
     if not isinstance(scorer, HasSubwords):
         return _sum_over_words(scorer, texts)
@@ -116,7 +116,7 @@ def _find_region_ends(
         if not count or token_ends[count - 1] < len(text[:end].rstrip()):
             raise LmError(
                 f'a token of the model lies across the end of "{region}" in "{text[:80]}", so its '
-                "surprisal belongs to two pieces. Divide the text elsewhere."
+                "surprisal belongs to two pieces. Put the boundary elsewhere."
             )
     return [int(count) for count in counts]
 

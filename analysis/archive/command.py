@@ -25,7 +25,7 @@ _DEFAULTS = ComparisonOptions()
 @click.option(
     "--about",
     type=_PATH,
-    help="A TOML file with [publication] and [baseline], in place of the study's own.",
+    help="A TOML file with [publication] and [baseline], instead of the study's own.",
 )
 @click.option("--coarsen", is_flag=True, help="Take out everything that may identify somebody.")
 @click.option(
@@ -107,7 +107,7 @@ def pack_(
 @click.option(
     "--other-code",
     is_flag=True,
-    help="Go on although another version of Parallax made the capsule.",
+    help="Continue although another version of Parallax made the capsule.",
 )
 def reproduce_(capsule: Path, registered: str, plan: str, other_code: bool) -> None:
     """Recompute the results of CAPSULE, and compare every file.

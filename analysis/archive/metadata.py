@@ -87,7 +87,7 @@ def collect_metadata(package: Package, study: Study, about: Publication) -> Meta
     missing = [key for key in NEEDED if not getattr(about, key)]
     if missing:
         raise AnalysisError(
-            f"the study does not say its {', '.join(missing)}, without which no archive takes it",
+            f"the study lacks {', '.join(missing)}, which every archive requires",
             where=str(package.folder / "study" / "study.toml"),
             expected="[publication] with " + ", ".join(NEEDED),
             remedy="Write them into a file and give it with --about; docs/studies.md has the keys",

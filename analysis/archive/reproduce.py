@@ -76,7 +76,7 @@ def reproduce_capsule(
                 f"{code_version()}",
                 where=str(capsule),
                 expected="the same version, which every table names",
-                remedy="Check that version out, or add --other-code to see what differs",
+                remedy="Check out that version, or add --other-code to see what differs",
             )
         recomputed = Path(name) / "again"
         recompute_results(folder, Choices(**manifest["choices"]), recomputed)
@@ -188,7 +188,7 @@ def _changed_capsule_error(capsule: Path, problem: str, registered: str) -> Anal
 
 def _invalid_capsule_error(capsule: Path, problem: str) -> AnalysisError:
     return AnalysisError(
-        f"the file is no capsule: {problem}",
+        f"the file is not a capsule: {problem}",
         where=str(capsule),
         expected="a file that `parallax archive pack` wrote",
     )

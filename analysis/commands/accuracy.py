@@ -62,7 +62,7 @@ _PATH = click.Path(path_type=Path)
     default=FULL,
     show_default=True,
     type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
-    help="How a model's log-probabilities become one score; word: the target's alone.",
+    help="How a model's log-probabilities become one score; word: that of the target word alone.",
 )
 @click.option(
     "--by",
@@ -110,8 +110,8 @@ def accuracy(
     """
     if not scores:
         raise click.UsageError(
-            f"Only {items} is given; two are needed: the study or its items, then their scores,"
-            " as in `parallax lm accuracy STUDY scores.parquet`."
+            f"Two arguments are needed: the study or its items, then their scores; only {items} "
+            "is given. For example: `parallax lm accuracy STUDY scores.parquet`."
         )
     if figures and not out:
         raise click.UsageError("--figures needs a folder to write to: add --out.")

@@ -83,7 +83,7 @@ def scores(
 ) -> None:
     """Read models' scores from FILE.
 
-    FILE is what lm_eval --log_samples writes (.jsonl), what minicons or neural-complexity print of
+    FILE is what lm_eval --log_samples writes (.jsonl), what minicons or neural-complexity print for
     tokens, any table with a score for each text or each version, or a published table of Gulordava
     et al. (2018). A score file is written for each model.
     """

@@ -64,7 +64,8 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     log_paths = dict(_parse_log_argument(log) for log in logs)
     if len(log_paths) < 2:
         raise AnalysisError(
-            f"{len(log_paths)} model is named", expected="at least two, each with a name of its own"
+            f"{len(log_paths)} model is given",
+            expected="two or more models, each with its own name",
         )
     # An installation may lack the readers of other programs' data.
     from analysis.commands.paired import read_item_log, require_same_items
@@ -130,7 +131,7 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
     files = sorted(path.rglob("samples_*.jsonl")) if path.is_dir() else [path]
     if not files or not all(file.is_file() for file in files):
         raise AnalysisError(
-            "there is no log of items",
+            "the folder holds no log of items",
             where=str(path),
             expected="a score file (.parquet), or samples_*.jsonl as lm_eval --log_samples writes",
         )

@@ -41,7 +41,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
         raise AnalysisError(
             f'the study "{study.name}" is not read step by step: its response is "{response.name}"',
             where=source,
-            expected='the response "self_paced" or "maze", or a task of it',
+            expected='the response "self_paced" or "maze", or a task with one of them',
         )
     scorer = load_scorer(model, device)
     texts = list(_list_steps_by_version(response, load_items(study)))

@@ -47,7 +47,7 @@ _DIVIDERS = {".csv": ",", ".tsv": "\t"}
     "column_pairs",
     multiple=True,
     metavar="OURS=HEADER",
-    help="Our column's header in TIMES; for text_id several, divided by commas.",
+    help="Our column's header in TIMES; for text_id several, separated by commas.",
 )
 @click.option("--drop-unmatched", is_flag=True, help="Leave out times that have no surprisal.")
 def join(
@@ -67,7 +67,9 @@ def join(
     """
     if out.suffix not in _DIVIDERS:
         raise AnalysisError(
-            "the table's format is not known", where=str(out), expected=".csv, .tsv"
+            "the table's format is not known",
+            where=str(out),
+            expected="a name ending in .csv or .tsv",
         )
     if wrong := [pair for pair in column_pairs if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column rt_ms=HEADER")
@@ -164,7 +166,7 @@ def read_times(path: Path, header_by_column: Mapping[str, str], first_position: 
     """Read a table of reading times or Maze times.
 
     Args:
-        path: The table (.csv, .tsv, .txt, .xlsx, .jsonl).
+        path: The table (a name ending in .csv or .tsv, .txt, .xlsx, .jsonl).
         header_by_column: The file's header for each Parallax column; for text_id several headers,
             separated by commas, whose values are joined by hyphens.
         first_position: The number of a text's first word or region in the file.

@@ -68,7 +68,7 @@ def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
             f"two models would both be written to {repeated_names[0]}",
             where=str(out),
             expected="models whose folders have different names",
-            remedy="Score them one by one",
+            remedy="Score them one by one, each with its own --out FILE.parquet",
         )
     return {model: out / name for model, name in zip(models, names, strict=True)}
 
@@ -133,6 +133,8 @@ def score_to_file(
 def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
     if unknown := _describe_unknown_tokens(out):
         click.echo(unknown)
+    if after_context := _describe_choices(out):
+        click.echo(after_context)
     for sentence in getattr(scorer, "notes", ()):
         click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
@@ -157,6 +159,25 @@ def _describe_unknown_tokens(out: Path) -> str:
         else ""
     )
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
+
+
+def _describe_choices(out: Path) -> str:
+    """Return how many texts are a choice after a context, in words; empty if there are none."""
+    choice_at = pq.read_table(out, columns=["choice_at"])["choice_at"]
+    n_after = int(pc.sum(pc.greater(choice_at, 0)).as_py() or 0)
+    known = (
+        f"Of {n_after:,} texts the beginning is the item's context: logprob_of_choice_nats is the "
+        "log-probability of the choice alone, given it."
+        if n_after
+        else ""
+    )
+    unknown = (
+        f"Of {choice_at.null_count:,} texts the rendering hides where the context ends, so their "
+        "choice has no score of its own."
+        if choice_at.null_count
+        else ""
+    )
+    return " ".join(filter(None, (known, unknown)))
 
 
 def _find_fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
@@ -209,7 +230,9 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Run Hugging Face models text by text, without sharing beginnings.",
 )
-@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option(
+    "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
+)
 @click.option(
     "--device",
     type=click.Choice(get_args(Device)),
@@ -266,8 +289,8 @@ def score(
     """
     if stream and (fast or processes > 1 or cluster):
         raise AnalysisError(
-            "with --stream, items are read one after the other and cannot be scored in "
-            "parallel or fast",
+            "with --stream a model reads the items one after the other, so they cannot "
+            "be scored in parallel or fast",
             remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
         )
     over_time = checkpoints or revisions is not None

@@ -120,7 +120,7 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
     order = _order_kept_responses(run, people, person, late_too=late_too)
     if not len(order):
         raise AnalysisError(
-            "no judgment is left to analyse: no participant with answers has a verdict of kept",
+            'no judgment is left to analyse: no participant with answers has the verdict "kept"',
             where=str(run.folder),
             remedy="Apply the exclusion rules with `parallax exclude RUN` and export again",
         )
@@ -263,7 +263,7 @@ def decisions(scores: Scores) -> pd.DataFrame:
     )
     if len(alternative) and np.isnan(alternative).all():
         raise AnalysisError(
-            "every item has one version alone, so a model has none to prefer",
+            "every item has a single version, so a model has nothing to choose between",
             where=str(scores.path),
             expected="items with a good version and another",
             remedy="`parallax compare` relates such scores to ratings, and to yes and no",
@@ -333,8 +333,8 @@ def check_same_items(
         facts.study_version,
     ):
         raise AnalysisError(
-            f"the run is of {facts.study} {facts.study_version}, but the scores are of "
-            f"{score_facts.study} {score_facts.study_version}",
+            f"the run is of {facts.study} {facts.study_version}, but the scores "
+            f"are for {score_facts.study} {score_facts.study_version}",
             where=where,
             expected="one study in one version",
         )
@@ -343,8 +343,8 @@ def check_same_items(
         and score_facts.materials_hash != own_hash()
     ):
         raise AnalysisError(
-            f"the run's materials have the hash {facts.materials_hash[:12]}, those scored "
-            f"{score_facts.materials_hash[:12]}",
+            f"the run's materials have the hash {facts.materials_hash[:12]}, those of "
+            f"the scores {score_facts.materials_hash[:12]}",
             where=where,
             expected="the same materials",
             remedy="Score the study's materials again with `parallax lm score`",

@@ -317,7 +317,7 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
     if count > 1:
         files = ", ".join(str(scores.path) for scores in loaded if scores.facts.model == model)
         raise AnalysisError(
-            f'{count} score files are about a model "{model}"',
+            f'{count} score files are for a model "{model}"',
             where=files,
             remedy="Leave out all but one of the files, or give the models different names",
         )
@@ -363,7 +363,7 @@ def require_one_judge(
                 f"{len(is_model)} rows are a language model's, the others people's",
                 where=str(folder),
                 expected="rows of people alone, or of models alone",
-                remedy="Export the run again, and keep takers' folders apart from it",
+                remedy="Export the run again, and keep folders of model participants outside it",
             )
     for name, is_model in by_models.items():
         if is_model.size and is_model.any() != models:

@@ -46,11 +46,11 @@ def order_parts(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
     names = [run.facts.run for run in runs]
     if repeated := find_repeated(names):
         raise AnalysisError(
-            f"the run {repeated[0]} is given {names.count(repeated[0])} times, so that each of its "
-            "judgments would count as often",
+            f"the run {repeated[0]} is given {names.count(repeated[0])} times, so each of its "
+            "judgments would count several times",
             where=", ".join(str(run.folder) for run in runs if run.facts.run == repeated[0]),
             expected="each part once",
-            remedy="Name every run with one --run",
+            remedy="Give each run once, with its own --run",
         )
     table = _read_codes(codes, names)
     parts = [Part(run, run.facts.session, table[run.facts.run]) for run in runs]
@@ -229,7 +229,7 @@ def _join_participants(parts: Sequence[Part], codes: Path) -> pd.DataFrame:
     people = pd.concat([part.renamed(part.run.participants) for part in parts], ignore_index=True)
     if people.empty:
         raise AnalysisError(
-            "nobody of the runs is in the table of codes",
+            "no participant of the runs is in the table of codes",
             where=str(codes),
             expected="the participants of the exports",
             remedy="Write the table again: parallax recruitment parts RUN1 RUN2",
@@ -244,7 +244,7 @@ def _refuse_other_tasks(parts: Sequence[Part]) -> None:
         task = (study.response, study.trial.parameters, study.design.factors)
         if task != (first_study.response, first_study.trial.parameters, first_study.design.factors):
             raise AnalysisError(
-                f'the study "{study.name}" asks for something else than "{first_study.name}"',
+                f'the study "{study.name}" differs in its task from "{first_study.name}"',
                 where=str(part.run.folder),
                 expected="parts with the same response, parameters and factors between people",
                 remedy="Compare this part by itself, with its --run alone",
@@ -262,8 +262,8 @@ def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
         for person, number in zip(participants["participant"], participants["list"], strict=True):
             if part.run.study.design.levels(int(number)) != levels(int(lists[person])):
                 raise AnalysisError(
-                    f"the participant of the code {person} is of other levels of the factors "
-                    f"between participants than in an earlier part",
+                    f"the participant with the code {person} has other levels "
+                    f"of the between-participant factors than in an earlier part",
                     where=str(part.run.folder),
                     expected="the same levels for each person in every part",
                     remedy="Compare this part by itself, with its --run alone",
@@ -276,8 +276,8 @@ def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None
         participants = part.renamed(part.run.participants).dropna(subset="list")["participant"]
         if len(late := participants[participants.isin(without)]):
             raise AnalysisError(
-                f"the participant of the code {late.iloc[0]} has no list in their first part, "
-                "but one in this",
+                f"the participant with the code {late.iloc[0]} has no list in their first "
+                "part, but has one in this part",
                 where=str(part.run.folder),
                 expected="only people who were given a list, in the table of codes",
                 remedy="Write the table again: parallax recruitment parts RUN1 RUN2",

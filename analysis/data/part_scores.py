@@ -79,7 +79,7 @@ def _find_parts(
         for part in run.parts
     )
     raise AnalysisError(
-        f"the scores are of {facts.study} {facts.study_version}, materials "
+        f"the scores are for {facts.study} {facts.study_version}, materials "
         f"{facts.materials_hash[:_HASH_SHOWN]}, which no part has",
         where=str(path),
         expected=f"the materials of a part: {materials_list}",
@@ -136,7 +136,7 @@ def _refuse_differing_models(score_files: Sequence[tuple[Path, ScoreFacts]]) -> 
         for name in ("model_hash", "rendering", "reading"):
             if getattr(facts, name) != getattr(first_facts, name):
                 raise AnalysisError(
-                    f'two score files of a model "{facts.model}" differ in {name}: '
+                    f'two score files of the model "{facts.model}" differ in {name}: '
                     f"{getattr(first_facts, name)!r} and {getattr(facts, name)!r}",
                     where=f"{first_path}, {path}",
                     expected="one model for all parts, with the same settings",
@@ -147,7 +147,7 @@ def _refuse_differing_models(score_files: Sequence[tuple[Path, ScoreFacts]]) -> 
 
 def _scored_twice_error(part: ExportedRun, model: str, first: Path, second: Path) -> AnalysisError:
     return AnalysisError(
-        f'two score files of a model "{model}" are of the materials of the run {part.facts.run}',
+        f'two score files of the model "{model}" are for the materials of the run {part.facts.run}',
         where=f"{first}, {second}",
         expected="one file for each model and part",
         remedy="Leave out all but one of the files, or give the models different names",

@@ -171,12 +171,17 @@ def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:
     other_columns = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
     grouped = frame.groupby(_REGION, sort=False, observed=True)
     is_complete = grouped["step"].transform("size") == frame["n_recorded"]
-    regions = frame[is_complete].groupby(_REGION, sort=False, observed=True)
-    times = regions.agg(
-        rt_ms=("rt_ms", "sum"),
-        n_words=("step", "size"),
-        text=("text", lambda words: " ".join(map(str, words))),
-        **{name: (name, "first") for name in other_columns},
-    )
-    times = times.reset_index()
+    complete = frame[is_complete]
+    regions = complete.groupby(_REGION, sort=False, observed=True)
+    times = regions["rt_ms"].agg(rt_ms="sum", n_words="size")
+    times = times.assign(text=_join_words(complete["text"], regions.ngroup(), len(times)))
+    times = pd.concat([times, regions[other_columns].first()], axis=1).reset_index()
     return times.assign(log_rt=np.log(times["rt_ms"].astype(float)))
+
+
+def _join_words(words: pd.Series, region: pd.Series, n_regions: int) -> list[str]:
+    """Return the text of each region, from the words and the number of each word's region."""
+    texts: list[list[str]] = [[] for _ in range(n_regions)]
+    for number, word in zip(region, words.astype(str), strict=True):
+        texts[number].append(word)
+    return [" ".join(words_of_region) for words_of_region in texts]

@@ -29,7 +29,7 @@ def parse_positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[
         raise AnalysisError(
             f"{numbers_[index]} is not a position",
             where=table.rows[index].place,
-            expected="1, 2, 3",
+            expected="a whole number, such as 1, 2 or 3",
         )
     return numbers_.astype(int) - (first - 1)
 
@@ -52,7 +52,7 @@ def parse_numbers(
             f'"{texts[index]}" is not a valid value of the column "{header}"',
             where=table.rows[index].place,
             expected=f"a number that is at least {least}",
-            remedy="If texts begin with the number 0, say --first-position 0"
+            remedy="If positions begin with 0, add --first-position 0"
             if least == 1 and values[index] == 0
             else "",
         )
@@ -80,7 +80,7 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
     frame[unit] = parse_numbers(table, unit, least=0)
     if frame.duplicated(KEYS).any():
         raise AnalysisError(
-            "a position of a text occurs twice",
+            "two rows have the same text and position",
             where=str(path),
             expected="each position of each text once",
             remedy="Write the table again, or remove the second row",

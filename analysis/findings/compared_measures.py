@@ -75,6 +75,7 @@ class MeasuredAnswers:
     def __init__(self, inputs: FindingInputs) -> None:
         self.inputs = inputs
         self._measured: dict[str, pd.DataFrame] = {}
+        self._in_cells: dict[tuple[str, str, tuple[int, ...]], pd.DataFrame] = {}
 
     @cached_property
     def designs(self) -> list[tuple[str, pd.DataFrame, Crossing]]:
@@ -86,6 +87,24 @@ class MeasuredAnswers:
         if name not in self._measured:
             self._measured[name] = measure_of(name).answers(self.inputs)
         return self._measured[name]
+
+    def in_cells(
+        self, name: str, construction: str, rows: pd.DataFrame, regions: Sequence[int]
+    ) -> pd.DataFrame:
+        """Return a construction's answers with the value of a measure, in the cells of its design.
+
+        Args:
+            name: The measure's name.
+            construction: The construction.
+            rows: Its answers, from ``designs``.
+            regions: Of reading times, the regions whose sum is taken (see ``sum_regions``).
+        """
+        key = name, construction, tuple(regions)
+        if key not in self._in_cells:
+            measure = measure_of(name)
+            answers = measure.in_cells(self.measured(name), rows, self.inputs.run.study)
+            self._in_cells[key] = sum_regions(answers, regions) if measure is READ else answers
+        return self._in_cells[key]
 
 
 def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
@@ -103,11 +122,9 @@ def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
     kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
     # A sentence is complete if all regions that its version has in any trial are there.
     text = [name for name in ("item_id", "version") if name in answers]
-    sums = answers.groupby(trial, sort=False, observed=True).agg(
-        rt_ms=("rt_ms", "sum"),
-        n_regions=("region", "size"),
-        **{name: (name, "first") for name in (*kept, *text)},
-    )
+    trials = answers.groupby(trial, sort=False, observed=True)
+    sums = trials["rt_ms"].agg(rt_ms="sum", n_regions="size")
+    sums = pd.concat([sums, trials[[*kept, *text]].first()], axis=1)
     by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
     n_expected = len(regions) or by_text.transform("max")
     sums = sums[sums["n_regions"] == n_expected].reset_index()

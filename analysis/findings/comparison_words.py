@@ -118,11 +118,12 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
             "The study declared no comparisons; "
             f"{'this one follows' if len(primary) == 1 else 'these follow'} from its design."
         )
-    if (family := len(primary)) > 1:
-        yield (
-            f"Intervals and p of these {family} {'' if is_derived else 'primary '}comparisons are "
-            "corrected for their number (Bonferroni)."
-        )
+    if len(primary) and (family := int(primary["n_in_family"].max())) > 1:
+        if family == len(primary):
+            them = f"these {family} {'' if is_derived else 'primary '}comparisons"
+        else:
+            them = f"all {family} primary comparisons of the study"
+        yield f"Intervals and p of {them} are corrected for their number (Bonferroni)."
 
     for row in rows[~rows["is_planned"]].to_dict("records"):
         yield f"Not planned: {_write_sentence(row)}"

@@ -10,7 +10,6 @@ from analysis.findings.compared_measures import (
     SENSITIVITY,
     MeasuredAnswers,
     measure_of,
-    sum_regions,
 )
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
 from analysis.findings.comparison_table import comparisons_table
@@ -69,9 +68,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         an interval of 90% where nothing is corrected), first and second (of judges their
         accuracies, of levels what the compared levels come to, whose difference is the estimate),
         n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
-        Primary comparisons are corrected among themselves by Bonferroni's method, an exploratory
-        one with several models for their number, interval and p alike, so that an interval excludes
-        0 exactly when its p is below .05.
+        Primary comparisons are corrected among themselves by Bonferroni's method, over all tasks of
+        a session, an exploratory one with several models for their number, interval and p alike, so
+        that an interval excludes 0 exactly when its p is below .05.
     """
     study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
@@ -102,7 +101,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             parts.append((comparison, _list_judges(inputs, comparison)))
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
-    n_primary = sum(len(judges) for part, judges in parts if part.declaration.is_primary)
+    n_primary = _count_primary(parts, study.comparisons)
     data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
@@ -113,6 +112,16 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             else:
                 rows.append(_describe_comparison(comparison, judge, family, unplanned) | result)
     return pd.DataFrame(rows), tuple(unanswered)
+
+
+def _count_primary(
+    answerable: Sequence[tuple[PlannedComparison, list[str]]], declared: Sequence[Comparison]
+) -> int:
+    """Return the size of the primary family; it includes those of the session's other tasks."""
+    answerable = [(part, judges) for part, judges in answerable if part.declaration.is_primary]
+    names = {part.declaration.name for part, _ in answerable}
+    n_others = sum(one.is_primary and one.name not in names for one in declared)
+    return n_others + sum(len(judges) for _, judges in answerable)
 
 
 def _describe_comparison(
@@ -196,7 +205,7 @@ def _make_estimator(
     if isinstance(compared, Contrast):
         return _contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
-        return "d' is a number of many answers, so it has no slope."
+        return "d' is computed from many answers, so it has no slope."
     return slope_estimator(data, comparison, compared, measure, judge)
 
 
@@ -207,21 +216,22 @@ def _contrast_estimator(
     weights: dict[str, float] = {}
     same: list[str] = []
     last, of_first = compared.differences[-1], set[str]()
-    answers, named_factors = data.measured(comparison.measure), set(compared.named_factors)
+    named_factors = set(compared.named_factors)
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named_factors <= set(cross.factors):
             continue
+        pooled_names = {}
         if measure is SENSITIVITY:
             pooled_names, cross = cross.pooled(named_factors)
-            rows = rows.assign(cell=rows["cell"].astype(str).map(pooled_names))
         of_cells = compared.weights(cross.factors, cross.cells)
         if not of_cells or not measure.is_compared(rows, cross):
             continue
-        in_cells = measure.in_cells(answers, rows, data.inputs.run.study)
-        if measure is READ:
-            in_cells = sum_regions(in_cells, comparison.declaration.regions)
-            if in_cells.empty:
-                continue
+        regions = comparison.declaration.regions
+        in_cells = data.in_cells(comparison.measure, name, rows, regions)
+        if measure is READ and in_cells.empty:
+            continue
+        if pooled_names:
+            in_cells = in_cells.assign(cell=in_cells["cell"].astype(str).map(pooled_names))
         planned = planned_contrasts(cross, data.inputs.run.study.analysis)
         matching = (label for label, cells in planned.items() if _match(cells, of_cells))
         same.append(next(matching, ""))
@@ -299,8 +309,8 @@ def _judge_estimator(
 ) -> Estimator | str:
     if comparison.measure != "accuracy":
         return (
-            "people and models are compared by accuracy, in choices between versions; of other "
-            "answers the report has correlations."
+            "people and models are compared by accuracy, in choices between versions; for "
+            "other answers the report gives correlations."
         )
     judged_data = inputs.judged
     chosen = judged_data.judgments["construction"].astype(str).isin(comparison.constructions)

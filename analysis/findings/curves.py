@@ -171,7 +171,7 @@ def curves(
     ]
     if not rows:
         raise AnalysisError(
-            "the run has no such item to draw: "
+            "the run has no item to draw with these ids: "
             f"{', '.join(sorted(ids)[:_SHOWN]) or 'none was named'}",
             where=str(scores.path),
             expected="the item_id of an item of the run",

@@ -137,7 +137,7 @@ def cross_conditions(
     names = [name for name in names if levels[f"{PREFIX}{name}"].nunique() > 1]
     if not names:
         return rows, cross
-    group = levels[[f"{PREFIX}{name}" for name in names]].agg(", ".join, axis=1)
+    group = _join_levels(levels[[f"{PREFIX}{name}" for name in names]])
     cell = rows["cell"].astype(str)
     if len(cross.cells) > 1:
         # The rest of a single cell's name carries no information.
@@ -171,7 +171,7 @@ def _cells_by_factors(
     if rows["version"].astype(str).nunique() > 1:
         version = rows["version"].astype(str).eq("good").map({True: "expected", False: "other"})
         levels.insert(0, VERSION, version)
-    cell = levels.agg(", ".join, axis=1)
+    cell = _join_levels(levels)
     distinct_cells = levels.assign(cell=cell).drop_duplicates("cell")
     order = {str(name): tuple(dict.fromkeys(levels[name])) for name in levels}
     order |= {name: tuple(dict.fromkeys(columns[name])) for name in factor_names}
@@ -184,6 +184,14 @@ def _cells_by_factors(
         for row in distinct_cells.to_dict("records")
     }
     return rows.assign(cell=cell), Crossing(order, cells)
+
+
+def _join_levels(levels: pd.DataFrame) -> "pd.Series[str]":
+    """Return each row's levels in one text, such as "near, sg"."""
+    first, *others = (levels[name].astype(str) for name in levels)
+    for level in others:
+        first = first + ", " + level
+    return first
 
 
 def _factor_values(items: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from analysis.findings.finding import Context, Finding, Findings, Need
 from analysis.scores.metrics import (
     FULL,
     NEED_UNIGRAM,
+    OF_CHOICE,
     Floats,
     Tokens,
     compute_metric,
@@ -39,16 +40,18 @@ def metrics_findings(
         unigram: A unigram model's scores; without them, the metrics that need them are left out.
     """
     shares = data.judgments.groupby("item_id")["chose_good"].mean()
-    metrics = [name for name in FORMULAS if unigram or name not in NEED_UNIGRAM]
+    tokens_of = {
+        model_scores.facts.model: read_tokens(model_scores, shares.index) for model_scores in scores
+    }
+    have_contexts = all(tokens.follow_contexts for tokens in tokens_of.values())
+    left_out = {*(() if unigram else NEED_UNIGRAM), *(() if have_contexts else OF_CHOICE)}
+    metrics = [name for name in FORMULAS if name not in left_out]
     words, formulas = [m.replace("_", " ") for m in metrics], [FORMULAS[m] for m in metrics]
     frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})
     of_unigram = read_tokens(unigram, shares.index) if unigram else None
     columns = [Column("label", "", "text"), Column("formula", "score of a version", "text")]
-    for model_scores in scores:
-        model = model_scores.facts.model
-        by_metric = _compute_each_metric(
-            read_tokens(model_scores, shares.index), of_unigram, metrics, shares
-        )
+    for model, tokens in tokens_of.items():
+        by_metric = _compute_each_metric(tokens, of_unigram, metrics, shares)
         frame = frame.join(by_metric.add_prefix(f"{model}_"))
         columns += [
             Column(f"{model}_accuracy", "accuracy", spanner=model),

@@ -45,8 +45,8 @@ def _run(inputs: FindingInputs, of: str) -> Findings:
         rows.sort_values("kind", ascending=False, kind="stable"),
         (Column("label", "", "text"), Column(task.column, task.title, "estimate"), *_COUNTS),
         (
-            "The materials declare the kind of each item. These judgments are in no other table; a "
-            "rule that names their kind decides by them who is excluded.",
+            "The materials declare the kind of each item. These judgments are in no other "
+            "table; an exclusion rule that names their kind uses them.",
         ),
         task.section,
     )

@@ -16,8 +16,9 @@ from experiment.tables.schemas import LISTS
 
 _LONGEST = 40
 _OF_PARTS = (
-    "The frozen plan is not compared with the run: several parts of a study are analysed together, "
-    "and each part has its own plan. Compare one part alone, with its --run, for that."
+    "The frozen plan is not compared with the run: several parts of a study are analysed "
+    "together, and each part has its own plan. To compare a plan with its run, compare one part "
+    "alone, with its --run."
 )
 
 

@@ -35,14 +35,15 @@ def _run(inputs: FindingInputs) -> Findings:
     if inputs.run.of_parts:
         return Findings(
             left_out=(
-                "The stopping rule is not asked: several parts of a study are analysed together, "
-                "and each part has its own rule. Compare one part alone, with its --run, for that.",
+                "The stopping rule is not applied: several parts of a study are analysed "
+                "together, and each part has its own rule. To apply a rule, compare one part "
+                "alone, with its --run.",
             )
         )
     try:
         looks = [(asked, look_at_answers(asked, people)) for asked, people in _ask(inputs)]
     except ParallaxError as error:
-        return Findings(left_out=(f"The stopping rule cannot be asked: {error}",))
+        return Findings(left_out=(f"The stopping rule cannot be applied: {error}",))
     rows = pd.DataFrame([_describe_look(asked, look) for asked, look in looks])
     return Findings((_make_table(inputs, rule, rows),), {NAME: rows})
 
@@ -152,7 +153,7 @@ def _write_notes(rule: Stopping, rows: pd.DataFrame) -> Iterator[str]:
         yield (
             f"Intervals: {level} confidence sequences (by betting; Waudby-Smith and Ramdas, 2024): "
             f"in {level} of studies they contain the mean at every look, so they stay valid "
-            "whoever looked, how often, and why the study stopped."
+            "no matter who looked, how often, and why the study stopped."
         )
     else:
         yield (
@@ -161,8 +162,8 @@ def _write_notes(rule: Stopping, rows: pd.DataFrame) -> Iterator[str]:
             "and at no others."
         )
     yield (
-        "They are about these items. The other intervals of this report, and their p, suppose a "
-        "number of participants that was fixed beforehand; after a stop that depends on the "
+        "They are about these items. The other intervals of this report, and their p, assume "
+        "a number of participants that was fixed beforehand; after a stop that depends on the "
         "answers they are not valid, and their estimates lie too far from 0."
     )
     if rule.bounds:
@@ -173,7 +174,7 @@ def _write_notes(rule: Stopping, rows: pd.DataFrame) -> Iterator[str]:
         )
     if (rows["measure"] == LOG_RT).any():
         yield (
-            "Of reading times, each participant's difference is one of mean logarithms of times."
+            "For reading times, each participant's difference is one of mean logarithms of times."
         )
 
 

@@ -111,7 +111,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     location = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (unscored := joined["scored"].isna()).any():
         raise _make_other_words_error(
-            f"{int(unscored.sum()):,} readings have no surprisal; the first: "
+            f"{int(unscored.sum()):,} reading times have no surprisal; the first: "
             f"{location[unscored].iloc[0]}",
             model,
             "the items of the run, divided into the same steps",

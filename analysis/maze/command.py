@@ -148,7 +148,9 @@ def _parse_headers(column_pairs: Sequence[str]) -> dict[str, str]:
 def _refuse_unknown_format(out: Path) -> None:
     if out.suffix not in _DIVIDERS:
         raise AnalysisError(
-            "the table's format is not known", where=str(out), expected=".csv, .tsv"
+            "the table's format is not known",
+            where=str(out),
+            expected="a name ending in .csv or .tsv",
         )
 
 

@@ -15,11 +15,9 @@ participants, are uniform over the points. The logarithm of a reading time is et
 residual.
 """
 
-import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,10 +33,9 @@ from analysis.power.simulated_choices import Assumptions
 from analysis.statistics.resample import Floats
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.errors import why_unread
 from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row, load_items
-from experiment.records import PAIR, Item, Judgment, Kind, Side, Variant
+from experiment.records import PAIR, Item, Judgment, Side, Variant
 from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
@@ -231,11 +228,6 @@ class Scale:
         return np.where(at_random, rng.integers(1, self.points + 1, n), points).astype(float)
 
 
-_MEAN = "mean"
-# Default means, as a share of the scale, by version.
-_GOOD, _OTHER, _ALONE = 0.8, 0.2, 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class Answers:
     """The answers of the largest study tried.
@@ -286,7 +278,8 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             )
             for entry, arranged in zip(entries, arranged_trials, strict=True):
                 trials.append((entry, arranged))
-                version = Variant.GOOD if measure == ACCURACY else arranged.options[0]
+                options = response.part_of(arranged)[1].options
+                version = options[0] if options and measure != ACCURACY else Variant.GOOD
                 rows.append(
                     {"participant": list_ * per_list + place, "place": place, "list": list_,
                      "item_id": entry.item.item_id, "construction": entry.item.construction,
@@ -300,12 +293,16 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
     )
 
     def judge(at: int, point: int) -> Judgment:
+        fields: dict[str, Any]
         entry, arranged = trials[at]
-        if measure == ACCURACY:
+        if measure not in (response.of_item(entry.item).measures or (ACCURACY,)):
+            # The trials of a session's other tasks are answered without an error.
+            fields = response.score_answer(arranged, response.correct_answer(arranged)).fields()
+        elif measure == ACCURACY:
             is_right = point == len(PAIR)
             good_side = arranged.good_side or Side.FIRST
             side = good_side if is_right else PAIR[good_side is Side.FIRST]
-            fields: dict[str, Any] = {"chose_good": is_right, "chosen_side": side}
+            fields = {"chose_good": is_right, "chosen_side": side}
         else:
             rated = measure == RATING
             answer = (
@@ -327,74 +324,3 @@ def items_in(study: Study, built: BuiltLists) -> list[Item]:
     if not study.materials.items:
         return list(item_by_id.values())
     return [item for item in load_items(study) if item.item_id in item_by_id]
-
-
-def add_expected_means(
-    answers: Answers,
-    points: int,
-    expected: Path | Mapping[str, float] | None,
-) -> pd.DataFrame:
-    """Add ``mean`` to answers: the expected mean, or a default.
-
-    Args:
-        answers: The answers.
-        points: The number of points of the scale; with 2, expected means are shares from 0 to 1.
-        expected: The share of each construction; or a table with ``mean`` and columns that
-            identify answers: construction, condition, version, list, own columns, factors between
-            participants; or None for the middle of the scale.
-
-    Raises:
-        AnalysisError: The file cannot be read, or does not have one mean for each answer.
-    """
-    rows = answers.rows
-    if isinstance(expected, Mapping):
-        return rows.assign(mean=1 + rows["construction"].map(expected).fillna(_GOOD))
-    target = rows["kind"] == Kind.TARGET
-    is_single = ~rows["item_id"].isin(
-        answers.items.loc[_have_two_versions(answers.items), "item_id"]
-    )
-    share = np.where(is_single, _ALONE, np.where(rows["version"] == Variant.GOOD, _GOOD, _OTHER))
-    means = pd.Series(1 + (points - 1) * share, rows.index)
-    if expected is not None:
-        means_of_targets = _read_expected_means(rows[target], expected)
-        means[target] = 1 + means_of_targets if points == len(PAIR) else means_of_targets
-    return rows.assign(mean=means)
-
-
-def _have_two_versions(items: pd.DataFrame) -> "pd.Series[bool]":
-    return (items["bad"] != "") | (items["distractor"] != "")
-
-
-def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            table = pd.DataFrame(list(csv.DictReader(file)))
-        means = pd.to_numeric(table[_MEAN])
-    except (OSError, UnicodeDecodeError, KeyError, ValueError) as error:
-        raise AnalysisError(
-            f"the expected means cannot be read ({why_unread(error)})",
-            where=str(path),
-            expected='a table in UTF-8 with a number in the column "mean" of every row',
-        ) from error
-    keys = [str(name) for name in table if name != _MEAN]
-    columns = {name.removeprefix(PREFIX): rows[name].astype(str) for name in map(str, rows)}
-    for key in keys:
-        if key not in columns:
-            raise AnalysisError(
-                f'the study has no column "{key}"', where=str(path),
-                expected="construction, condition, version, a column of your items or a factor",
-            )  # fmt: skip
-    mean_of = dict(zip(table[keys].itertuples(index=False, name=None), means, strict=True))
-    if len(mean_of) < len(table):
-        raise AnalysisError("two rows are about the same answers", where=str(path))
-    row_keys = list(zip(*(columns[key] for key in keys), strict=True)) or [()] * len(rows)
-    if missing_key := next((row_key for row_key in row_keys if row_key not in mean_of), None):
-        description = ", ".join(
-            f"{key} = {value}" for key, value in zip(keys, missing_key, strict=True)
-        )
-        raise AnalysisError(
-            f"no expected mean is given for {description}",
-            where=str(path),
-            expected="a row for each condition",
-        )
-    return pd.Series([mean_of[row_key] for row_key in row_keys], rows.index)

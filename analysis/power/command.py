@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
 from analysis.power.base import NAME, Outcome, PowerOptions
@@ -162,21 +161,22 @@ def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> It
     comparisons are of other measures.
 
     Raises:
-        AnalysisError: The sessions have several tasks.
+        AnalysisError: No primary comparison can be planned.
         click.UsageError: An option does not fit the study.
     """
     response = response_of(study)
-    if response.types:
-        raise AnalysisError(
-            "the sessions have several tasks, and power is computed for one",
-            where=str(study.folder),
-            expected="a study of one type of response",
-            remedy="Copy the folder for each task, with its items and its response alone",
-        )
     if response.step_table is None and options.slowdown_percent is not None:
         raise click.UsageError(
             "--slowdown is for studies that are read step by step; this one has no reading times."
         )
+    if response.types:
+        if options.means is not None:
+            raise click.UsageError(
+                "--means holds the means of one task, and the sessions have several. Give the "
+                "expected effects: --difference, and --slowdown for reading times."
+            )
+        yield from power_of_comparisons(study, built, options)
+        return
     planned = primary_comparisons(study, built, options)
     contrast_measures = {one.measure for one in planned if isinstance(one.compared, Contrast)}
     asks_accuracy = options.like is not None or options.accuracy is not None

@@ -11,16 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from analysis.data.scales import find_scales, make_study_of_part, select_rules_of_scale
 from analysis.errors import AnalysisError
-from analysis.findings.comparison_words import ALPHA, words_of
-from analysis.findings.design import cross_conditions
-from analysis.findings.effects import with_repeats
+from analysis.findings.comparison_words import words_of
 from analysis.power.base import (
     SIZE_COLUMNS,
     Outcome,
@@ -36,19 +33,21 @@ from analysis.power.cells import (
     ACCURACY,
     LOG_RT,
     RATING,
-    YES,
-    Answers,
     Model,
     Scale,
     Times,
-    add_expected_means,
     answers_of,
-    items_in,
 )
 from analysis.power.choices import expected_accuracies
+from analysis.power.expected_means import add_expected_means
+from analysis.power.planned_tests import (
+    USUAL_EFFECTS,
+    group_by_task,
+    plan_test,
+    primary_comparisons,
+)
 from analysis.power.simulated_comparisons import (
     NO_EFFECT,
-    Tested,
     add_standard_error,
     cell_means,
     group_compatible,
@@ -57,17 +56,13 @@ from analysis.power.simulated_comparisons import (
 )
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
-from experiment.comparisons.contrast import PEOPLE, Contrast, JudgeDifference
-from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.design.lists import BuiltLists
 from experiment.records import PAIR, Kind
+from experiment.responses.base import ResponseType
 from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
-# The effects that are planned for if neither the study nor an option names one.
-_USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
-_PERCENT = 100.0
 _N_LOG_SDS = 5
 _PLANNED = (
     "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
@@ -113,23 +108,6 @@ def power_of_comparisons(
         yield replace(_compute_outcome(of_scale, built, options), scale=name, closing=closing)
 
 
-def primary_comparisons(
-    study: Study, built: BuiltLists, options: PowerOptions
-) -> list[PlannedComparison]:
-    """Return the primary comparisons of the study, of reading times with ``--slowdown``."""
-    planned = [
-        comparison
-        for comparison in planned_comparisons(study, items_in(study, built))
-        if comparison.declaration.is_primary
-    ]
-    if options.slowdown_percent is None:
-        return planned
-    return [
-        comparison if comparison.is_declared else replace(comparison, measure=LOG_RT)
-        for comparison in planned
-    ]
-
-
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
     """Return the participants needed to tell people from a model that is right less often."""
     return _compute_outcome(study, built, options).sentences
@@ -137,21 +115,19 @@ def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -
 
 def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
     planned = primary_comparisons(study, built, options)
-    by_measure: dict[str, list[PlannedComparison]] = {}
-    for comparison in planned:
-        by_measure.setdefault(comparison.measure, []).append(comparison)
+    by_task = group_by_task(study, built, planned)
     results, origins, unplanned = [], [], []
-    for measure, comparisons in by_measure.items():
-        if measure not in _USUAL_EFFECTS:
+    for (measure, task), comparisons in by_task.items():
+        if measure not in USUAL_EFFECTS:
             unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
         answers = answers_of(study, built, max(options.sizes), measure)
-        model = model_of(study, measure, options)
+        model = model_of(study, measure, options, task)
         expected = _read_expected_means(study, built, measure, options)
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            planned_test = _plan_test(comparison, answers, rows, study, len(planned), options)
+            planned_test = plan_test(comparison, answers, rows, study, len(planned), options)
             if planned_test is None:
                 unplanned.append(comparison.declaration.name)
             else:
@@ -166,13 +142,14 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
             results.append(simulated.assign(measure=measure))
     if not results and unplanned:
         raise AnalysisError(
-            f"no power is planned for {', '.join(unplanned)}",
+            f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
             expected=f"{_PLANNED}; {_NOT_PLANNED}",
         )
     if not results:
         raise AnalysisError(
-            "no primary comparison of the study can be planned: it compares no two conditions",
+            "the power of no primary comparison can be computed: the study does not compare two "
+            "conditions",
             where=str(study.folder),
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
@@ -184,7 +161,9 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
     return Outcome(
         _make_table(study, power, options, origins, len(planned)),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
-        _draw_figure(power, options) if len(by_measure) == 1 and LOG_RT not in by_measure else None,
+        _draw_figure(power, options)
+        if set(measures.values()) != {LOG_RT} and len(by_task) == 1
+        else None,
     )
 
 
@@ -194,24 +173,26 @@ def _iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not planned: {', '.join(names)}. Power is planned for {_PLANNED}; {_NOT_PLANNED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {_PLANNED}; {_NOT_PLANNED}."
 
 
 def _count_scale_points(model: Model) -> int:
     return model.points if isinstance(model, Scale) else len(PAIR)
 
 
-def model_of(study: Study, measure: str, options: PowerOptions) -> Model:
-    """Return how the answers of a measure are simulated."""
+def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> Model:
+    """Return how the answers of a measure are simulated, in a mixed session those of a task."""
+    response = response_of(study)
+    response = response.types.get(task, response)
     if measure == LOG_RT:
-        return Times.of_differences(_log_sds(study, options.log_sds))
-    points = response_of(study).n_answers if measure == RATING else len(PAIR)
+        return Times.of_differences(_log_sds(response, options.log_sds))
+    points = response.n_answers if measure == RATING else len(PAIR)
     return Scale(points, options.people, options.sd_effects)
 
 
-def _log_sds(study: Study, text: str) -> tuple[float, ...]:
+def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
     if not text:
-        return tuple(getattr(response_of(study), "log_rt_sds", Read.log_rt_sds))
+        return tuple(getattr(response, "log_rt_sds", Read.log_rt_sds))
     try:
         parts = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -219,8 +200,8 @@ def _log_sds(study: Study, text: str) -> tuple[float, ...]:
     if len(parts) != _N_LOG_SDS or min(parts) < 0:
         raise click.BadParameter(
             f'"{text}" is not five standard deviations of 0 or more, such as '
-            "0.35,0.08,0.07,0.03,0.42: of participants, of their effects, of frames, of their "
-            "effects, and the residual one",
+            "0.35,0.08,0.07,0.03,0.42: participants, the effects of participants, frames, the "
+            "effects of frames, residual",
             param_hint="--log-sds",
         )
     return parts
@@ -233,81 +214,6 @@ def _read_expected_means(
     if options.means is not None and measure != LOG_RT:
         return options.means
     return expected_accuracies(study, built.lists, options) if measure == ACCURACY else None
-
-
-def _plan_test(
-    comparison: PlannedComparison,
-    answers: Answers,
-    rows: pd.DataFrame,
-    study: Study,
-    n_primary: int,
-    options: PowerOptions,
-) -> Tested | None:
-    """Return how a comparison is tested; None if that cannot be planned."""
-    declaration, compared = comparison.declaration, comparison.compared
-    if isinstance(compared, Contrast):
-        in_cells, weights = _select_compared_answers(comparison, compared, answers, rows, study)
-    elif isinstance(compared, JudgeDifference) and PEOPLE in (compared.first, compared.second):
-        chosen = (rows["kind"] == Kind.TARGET) & rows["construction"].isin(comparison.constructions)
-        in_cells, weights = rows[chosen], {}
-    else:
-        return None
-    if in_cells.empty or (not weights and comparison.measure != ACCURACY):
-        return None
-    sides = 2 if declaration.one_sided else 1
-    sign = -1.0 if declaration.predicted == "negative" else 1.0
-    if isinstance(compared, JudgeDifference) and compared.second == PEOPLE:
-        sign = -sign
-    has_means = options.means is not None and comparison.measure != LOG_RT and weights
-    needed = ("cell", "participant", "unit", "item_id", "construction", "also", "group")
-    return Tested(
-        declaration.name,
-        comparison.measure,
-        None if has_means else sign * _choose_effect(comparison, options),
-        1 - sides * ALPHA / n_primary,
-        in_cells[[name for name in needed if name in in_cells]],
-        weights,
-    )
-
-
-def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> float:
-    if comparison.measure == LOG_RT:
-        slowdown = options.slowdown_percent
-        effect = None if slowdown is None else float(np.log1p(slowdown / _PERCENT))
-    else:
-        effect = options.difference
-    return effect or comparison.declaration.smallest_effect or _USUAL_EFFECTS[comparison.measure]
-
-
-def _select_compared_answers(
-    comparison: PlannedComparison,
-    compared: Contrast,
-    answers: Answers,
-    rows: pd.DataFrame,
-    study: Study,
-) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Return the answers that a contrast compares, in their cells, and the cells' weights."""
-    named = set(compared.named_factors)
-    targets = rows[rows["kind"] == Kind.TARGET]
-    of_items = answers.items["construction"].astype(str)
-    parts: list[pd.DataFrame] = []
-    weights: dict[str, float] = {}
-    for name in comparison.constructions:
-        of_construction = targets[targets["construction"] == name]
-        if of_construction.empty:
-            continue
-        crossed, cross = cross_conditions(of_construction, answers.items[of_items == name], study)
-        cross = cross.without_empty_levels()
-        if not named <= set(cross.factors):
-            continue
-        if of_cells := compared.weights(cross.factors, cross.cells):
-            crossed = with_repeats(crossed, study)
-            parts.append(crossed.assign(cell=f"{name}: " + crossed["cell"].astype(str)))
-            weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
-    if not parts:
-        return rows[:0], {}
-    share = 1 / len(parts)
-    return pd.concat(parts), {cell: share * weight for cell, weight in weights.items()}
 
 
 def _describe_origin(model: Model, means: Floats, measure: str) -> str:
@@ -390,7 +296,7 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
 
 def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
     """Draw half-widths in the unit of the measure, and power."""
-    usual = _USUAL_EFFECTS[power["measure"].iloc[0]]
+    usual = USUAL_EFFECTS[power["measure"].iloc[0]]
     effect = options.difference or usual
     return power_figure(
         power,

@@ -135,7 +135,7 @@ def simulate(
         simulation, per_list, construction (the comparison's name), truth, kept, half_width,
         detected (whether the interval is on the expected side of zero).
     """
-    base, coded = _code_answers(rows, tested, model)
+    base, coded = code_answers(rows, tested, model)
     person, place = coded.person, rows["place"].to_numpy()
     lowest = int(isinstance(model, Scale) and model.points == len(PAIR))
     means = rows["mean"].to_numpy()
@@ -144,7 +144,7 @@ def simulate(
     ]
     results: list[dict[str, object]] = []
     for number in numbers:
-        rng = numpy_generator(options.seed, "power of comparisons", tested[0].name, number)
+        rng = generator_of_study(options.seed, tested, number)
         drawn = model.draw(base, coded, rng)
         values = drawn - lowest
         is_kept = np.ones(len(rows), bool)
@@ -169,7 +169,12 @@ def simulate(
     return pd.DataFrame(results)
 
 
-def _code_answers(
+def generator_of_study(seed: int, tested: Sequence[Tested], number: int) -> np.random.Generator:
+    """Return the generator that draws the answers of a simulated study."""
+    return numpy_generator(seed, "power of comparisons", tested[0].name, number)
+
+
+def code_answers(
     rows: pd.DataFrame, tested: Sequence[Tested], model: Model
 ) -> tuple[Floats, Coded]:
     """Return the base of every answer, and its participant, frame and cell as numbers."""

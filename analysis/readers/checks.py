@@ -77,7 +77,8 @@ def check_texts(
             item, text = strange["item"].iloc[0], strange["text"].iloc[0]
             raise AnalysisError(
                 f'in {int(strange["rows"].sum()):,} of {number:,} rows the column "{column}" '
-                f'holds a text that is not of the row\'s item; the first: "{text[:60]}", {item}',
+                f"holds a text that does not belong to the row's item; the first: "
+                f'"{text[:60]}", {item}',
                 where=account.where,
                 expected=" or ".join(f'"{text}"' for text in options[item].texts),
                 remedy="Check whether ids and texts were shifted, or use the items that were "

@@ -49,9 +49,16 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
         path: The file of the table.
 
     Raises:
-        AnalysisError: A sentence lacks its one right and one wrong form, or a count is not a
-            number.
+        AnalysisError: A column is missing, a sentence lacks its one right and one wrong form, or a
+            count is not a number.
     """
+    if missing := [name for name in COLUMNS if name not in table]:
+        raise AnalysisError(
+            f"the table of Gulordava et al. (2018) has no column {', '.join(missing)}",
+            where=str(path),
+            expected=f"the columns {', '.join(COLUMNS)}",
+            remedy="Give the column its published name again",
+        )
     sentences = _name_sentences(table)
     good = sentences[sentences["class"] == "correct"].set_index(_ID_COLUMN)
     bad = sentences[sentences["class"] == "wrong"].set_index(_ID_COLUMN)
@@ -118,11 +125,16 @@ def _count_choices(rows: pd.DataFrame, chosen: Variant, path: Path) -> pd.DataFr
     )
 
 
+def _are_logprobs(cells: "pd.Series[str]") -> bool:
+    """Return whether a column, wherever it is, holds log-probabilities: numbers of at most 0."""
+    numbers = pd.to_numeric(cells, errors="coerce")
+    return bool((numbers <= 0).all() and (numbers < 0).any())
+
+
 def _stack_logprobs(good: pd.DataFrame, bad: pd.DataFrame) -> pd.DataFrame:
-    names = list(good.columns)
-    models = [
-        name for name in names[names.index("sent") + 1 :] if name not in (_COUNT_COLUMN, _ID_COLUMN)
-    ]
+    own = {*COLUMNS, _COUNT_COLUMN, _ID_COLUMN}
+    both = pd.concat([good, bad])
+    models = [name for name in both if name not in own and _are_logprobs(both[name])]
     greatest_frequency = max(float(rows["freq"].astype(float).max()) for rows in (good, bad))
     sides = [
         rows[models]

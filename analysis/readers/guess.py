@@ -16,7 +16,7 @@ from analysis.readers.guess_columns import (
     guess_side_choice,
 )
 from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
-from analysis.readers.guess_single import SingleAnswers, describe_unread_scale, guess_single_answers
+from analysis.readers.guess_single import SingleAnswers, describe_missing, guess_single_answers
 from analysis.readers.guess_wide import (
     find_item_named_columns,
     find_numbered_columns,
@@ -101,12 +101,11 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         # A column identified only by its texts is also the version shown.
         if answers := _guess_single_answers(rows, item, options):
             return _map_single_answers(table, answers, item, identity, rows)
-        if identity.texts == [choice.columns.get("chosen")]:
-            # No column has two roles: this one says which sentence was shown.
-            lacking = (
-                f'a column that holds the answers ("{identity.texts[0]}" holds what was shown)'
-            )
-            return Guess(Meaning(), (lacking,))
+        chosen = choice.columns.get("chosen")
+        alone = not any(options[name].written[1] for name in {*rows[item]} & options.keys())
+        if alone or (chosen and identity.texts == [chosen]):
+            # No column has two roles, and where a sentence is shown alone there is no choice.
+            return Guess(Meaning(), (describe_missing("answers", rows, chosen),))
     named = {} if identity.by or identity.texts else {"item": item}
     columns = {**named, **choice.columns, **_map_role(rows, "rt_ms")}
     mapping = Meaning(
@@ -221,8 +220,6 @@ def _map_participant(
     table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
-    missing = (f"a column that holds the choice{describe_unread_scale(table)}",)
-    missing_columns = () if {"chosen", "correct"} & set(columns) else missing
     person = first_column_for_role(table, "participant")
     if person is None and mapping.wide:
         person = find_session_column(table)
@@ -239,7 +236,8 @@ def _map_participant(
         role: header for role, header in columns.items() if role != header or mapping.wide
     }
     return Guess(
-        mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}), missing_columns
+        mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}),
+        () if {"chosen", "correct"} & set(columns) else (describe_missing("choice", table),),
     )
 
 

@@ -97,11 +97,23 @@ def _say_the_same(answers: pd.DataFrame) -> bool:
     """Return whether columns hold the same answers in every row, as yes and 1."""
     words = {**dict.fromkeys(GOOD_WORDS, "yes"), **dict.fromkeys(BAD_WORDS, "no")}
     plain = answers.map(lambda cell: cell.strip().lower())
-    return bool((plain.map(lambda cell: words.get(cell, cell)).nunique(axis=1) == 1).all())
+    said = plain.map(lambda cell: words.get(cell, cell)).replace("", pd.NA)
+    return bool((said.nunique(axis=1) <= 1).all())
 
 
-def describe_unread_scale(rows: pd.DataFrame) -> str:
-    """Return which column holds answers on a scale that is not read; empty if none does."""
+def describe_missing(answers: str, rows: pd.DataFrame, shown: str | None = None) -> str:
+    """Return that no column holds the answers, and which one holds something else.
+
+    Args:
+        answers: What the answers are called.
+        rows: The table.
+        shown: The column with what was shown.
+    """
+    shown_text = f' ("{shown}" holds what was shown)' if shown else ""
+    return f"a column that holds the {answers}{shown_text}{_describe_unread_scale(rows)}"
+
+
+def _describe_unread_scale(rows: pd.DataFrame) -> str:
     for header in rows:
         name, cells = simplify_name(str(header)), rows[header][rows[header] != ""]
         numbers = pd.to_numeric(cells, errors="coerce").dropna()
@@ -189,6 +201,9 @@ def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | N
     # An age is constant for a participant; a trial number differs in each of their trials.
     frame = pd.DataFrame({"person": person, "cell": cells})
     cells_by_person = frame.groupby("person", observed=True)["cell"]
+    if cells_by_person.size().max() == 1:
+        # Whoever answered once shows neither.
+        return False
     return bool(
         (cells_by_person.nunique() <= 1).all()
         or (cells_by_person.size() == cells_by_person.nunique()).all()

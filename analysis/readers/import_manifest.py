@@ -43,7 +43,7 @@ def read_written_files(folder: Path) -> dict[str, str]:
     try:
         files = dict(json.loads(path.read_text("utf-8"))["files"])
         if strange := [name for name in files if Path(name).name != name]:
-            raise ValueError(f'"{strange[0]}" is no name of a file in it')
+            raise ValueError(f'"{strange[0]}" is not the name of a file in the folder')
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
             f"the folder holds no readable {RECORD} ({why_unread(error)})",

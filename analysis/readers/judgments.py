@@ -228,7 +228,7 @@ def _refuse_model_judgments(long: pd.DataFrame, path: Path) -> pd.DataFrame:
     judges = set(long["judge"].dropna().unique()) - {PEOPLE, ""} if "judge" in long else set()
     if judges:
         raise AnalysisError(
-            f'the judgments are also of "{min(judges)}"',
+            f'some judgments are of the judge "{min(judges)}"',
             where=str(path),
             expected=f'the judge "{PEOPLE}" alone',
             remedy="Leave models out; their scores come with --scores",

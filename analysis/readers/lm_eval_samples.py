@@ -13,7 +13,7 @@ from analysis.readers.score_tables import Scored
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_text
-from experiment.records import Item, Variant
+from experiment.records import Item, Variant, join_context
 
 _KEYS = {"doc", "arguments", "resps", "target"}
 # The harness's file names: task and time.
@@ -78,7 +78,15 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(draft.place, (nats,), "", item.item_id, variant, item.after_context(text))
+        Scored(
+            draft.place,
+            (nats,),
+            "",
+            item.item_id,
+            variant,
+            item.after_context(text),
+            of_choice=True,
+        )
         for draft, item, pair in zip(drafts, items, scores, strict=True)
         for variant, text, nats in zip(
             (Variant.GOOD, Variant.BAD), (item.good, item.bad), pair, strict=True
@@ -103,7 +111,7 @@ def _parse_arguments(sample: Mapping[str, Any], location: str) -> list[tuple[str
         ]
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
-        raise _unreadable_sample_error("its arguments are no texts", location) from error
+        raise _unreadable_sample_error("its arguments are not texts", location) from error
     # The two choices may be followed by unconditional ones (mutual information). If the choices are
     # two contexts, the contexts follow instead.
     choices, further_contexts = contexts[:2], contexts[2:]
@@ -128,7 +136,7 @@ def _parse_target(
     texts = [text.strip() for _, text in arguments]
     if target.strip() in texts:
         return texts.index(target.strip())
-    raise _unreadable_sample_error(f'its target "{target}" is none of its choices', location)
+    raise _unreadable_sample_error(f'its target "{target}" is not one of its choices', location)
 
 
 def _parse_context_target(sample: Mapping[str, Any], nats: list[float], location: str) -> int:
@@ -160,6 +168,11 @@ def _refuse_contradiction(
         )
 
 
+def _is_joined_without(context: str, option: str) -> bool:
+    """Return whether a context and an option need no space, as in Chinese."""
+    return bool(context) and join_context(context, option) == context + option
+
+
 def _make_draft(
     location: str,
     sample: Mapping[str, Any],
@@ -173,8 +186,13 @@ def _make_draft(
     texts = [text if is_same_context else context + text for context, text in arguments]
     context = arguments[target][0] if is_same_context else ""
     if not context or (context[-1:].strip() and all(_is_after_one_space(t) for t in texts)):
-        # One space joins a context and its options; without a context, the rendering has it.
-        texts = [text[1:] if _is_after_one_space(text) else text for text in texts]
+        # What joins a context and its options is left out; without a context, the rendering has it.
+        texts = [
+            text[1:]
+            if _is_after_one_space(text) and not _is_joined_without(context, text[1:])
+            else text
+            for text in texts
+        ]
     good, bad = texts[target], texts[1 - target]
     doc = sample.get("doc")
     extra = {k: v for k, v in doc.items() if isinstance(v, str)} if isinstance(doc, dict) else {}
@@ -198,14 +216,14 @@ def _parse_log_likelihoods(sample: Mapping[str, Any], location: str) -> list[flo
     try:
         log_likelihoods = [float(answer[0][0]) for answer in sample["resps"]]
     except (TypeError, ValueError, LookupError) as error:
-        raise _unreadable_sample_error("its resps are no log-likelihoods", location) from error
+        raise _unreadable_sample_error("its resps are not log-likelihoods", location) from error
     if any(math.isnan(nats) or nats == -math.inf for nats in log_likelihoods):
         raise AnalysisError(
-            f"the model gave a choice no probability at all: the log-likelihoods are "
+            "the model gave a choice no probability at all: the log-likelihoods are "
             f"{log_likelihoods}",
             where=location,
             expected="finite numbers",
-            remedy="Half precision overflows, or weights are no numbers: score again with "
+            remedy="Half precision may overflow, or weights may not be numbers: score again with "
             "dtype=float32 or bfloat16, and check the model's weights",
         )
     if len(log_likelihoods) not in (2, 4) or not all(

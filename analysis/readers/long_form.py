@@ -297,7 +297,7 @@ class _LongFormConverter:
     def _refuse_empty(self, rows: pd.DataFrame) -> None:
         if rows.empty:
             raise AnalysisError(
-                f"no judgment is left of {len(self._table):,} row(s)",
+                f"none of the {len(self._table):,} row(s) is left as a judgment",
                 where=str(self._path),
                 remedy="Check what the mapping keeps, drops and skips",
             )

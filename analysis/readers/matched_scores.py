@@ -90,7 +90,7 @@ def _match_model_scores(
                     f"the {version[1]} version of the item {version[0]} has two scores",
                     where=f"{row.place}, and {scores[version].place}",
                     expected="one score of each model for each version",
-                    remedy="If they are of different models, add a column named model",
+                    remedy="If they come from different models, add a column named model",
                 )
     if not scores:
         raise AnalysisError(
@@ -130,7 +130,7 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
     if row.item_id and row.variant and versions and (row.item_id, row.variant) not in versions:
         item, version = versions[0]
         raise AnalysisError(
-            f"the row is called the {row.variant} version of {row.item_id}, but its text, "
+            f"the row is labelled as the {row.variant} version of {row.item_id}, but its text, "
             f'"{row.text[:60]}", is the {version} version of {item}',
             where=row.place,
             expected="ids that belong to the text in the same row",
@@ -203,10 +203,10 @@ def _note_missing_scores(
             without_options.append(f"{item.item_id} ({', '.join(missing)})")
     if partly_scored:
         raise AnalysisError(
-            f"of {len(partly_scored)} item(s) a version has no score: "
+            f"{len(partly_scored)} item(s) have a version without a score: "
             f"{', '.join(partly_scored[:_SHOWN])}",
             where=str(where),
-            expected="a score of each version of an item",
+            expected="a score for each version of every item",
         )
     by_id = [row for row in unmatched if row.item_id and row.variant]
     if unscored and by_id:
@@ -214,8 +214,7 @@ def _note_missing_scores(
             f"{len(by_id):,} scores are of unknown items (the first: {by_id[0].item_id}), and "
             f"{len(unscored):,} items have no score (the first: {unscored[0]})",
             where=str(where),
-            expected="the ids of the items, which may count from 0 in the one and from 1 in the "
-            "other",
+            expected="the same ids as the items; one table may count from 0 and the other from 1",
             remedy="Name the items that were scored with --items",
         )
     if unscored:
@@ -253,6 +252,7 @@ def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     compared = matched.scores.get((item.item_id, against))
     shared = _find_first_difference(scored, compared) if compared else None
     nats = scored.logprobs_nats
+    is_choice = scored.of_choice or not item.context
     return {
         "item_id": item.item_id,
         "construction": item.construction,
@@ -266,6 +266,8 @@ def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
         "token_unknown": [False] * len(nats),
         "difference_at": shared,
         "logprob_from_difference_nats": None if shared is None else math.fsum(nats[shared:]),
+        **dict.fromkeys(("choice_at", "logprob_of_choice_nats")),
+        **({"choice_at": 0, "logprob_of_choice_nats": math.fsum(nats)} if is_choice else {}),
     }
 
 

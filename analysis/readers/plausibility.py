@@ -78,7 +78,7 @@ def _check_ratings(run: ExportedRun) -> None:
         "exchanged",
         where=str(run.folder),
         expected="higher ratings of the expected versions",
-        remedy='Turn the scale round below [values.rating] in the mapping ("1" = "7" and so on), '
+        remedy='Reverse the scale below [values.rating] in the mapping ("1" = "7" and so on), '
         f"or correct [values.version]; if people really rated so, add {_PASS}",
     )
 

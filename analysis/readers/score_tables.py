@@ -33,9 +33,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihood",
              "log_likelihood", "score")  # fmt: skip
-VERSIONS = {"good": Variant.GOOD, "bad": Variant.BAD, "grammatical": Variant.GOOD,
-             "ungrammatical": Variant.BAD, "acceptable": Variant.GOOD,
-             "unacceptable": Variant.BAD}  # fmt: skip
+VERSIONS = dict.fromkeys(("good", "grammatical", "acceptable"), Variant.GOOD)
+VERSIONS |= dict.fromkeys(("bad", "ungrammatical", "unacceptable"), Variant.BAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +140,10 @@ class Scored:
         place: The location in the file.
         logprobs_nats: The text's log-probability, or one for each of its tokens.
         model: The model; empty if the file does not name it.
-        item_id: The item; empty if the text identifies it.
-        variant: The version of the item; empty if the text identifies it.
+        item_id, variant: The item and its version; empty if the text identifies them.
         text: The text with its context; empty if item and version identify it.
         tokens: The tokens, if the file has them.
+        of_choice: Whether the log-probability is that of the item's option given its context.
     """
 
     place: str
@@ -154,6 +153,7 @@ class Scored:
     variant: str = ""
     text: str = ""
     tokens: tuple[str, ...] = ()
+    of_choice: bool = False
 
 
 def read_score_table(

@@ -155,7 +155,7 @@ def _resolve_choice(
     version = version if place is None else order[place]
     if version is None or version not in (*order, NONE) or Variant.GOOD.value not in order:
         raise AnalysisError(
-            f'"{chosen[:60]}" is none of the several options of {item.item_id}',
+            f'"{chosen[:60]}" is not one of the options of the item {item.item_id}',
             where=f'{path}, the column "chosen"',
             expected="the text of one of them, or its name: "
             + ", ".join(f'{name} "{item.version(name)}"' for name in names),
@@ -170,8 +170,7 @@ def _find_version(text: str, names: Sequence[str], texts: Options, item: Item, p
     version = text if text in names else texts.version(text)
     if version is None:
         raise AnalysisError(
-            f'"{text[:60]}" was on the screen, but is none of the versions of the item '
-            f"{item.item_id}",
+            f'"{text[:60]}" was on the screen, but is not a version of the item {item.item_id}',
             where=str(path),
             expected=" or ".join(f'"{item.version(name)}"' for name in names),
             remedy="Check the columns that the mapping names in options, or the items",

@@ -62,7 +62,7 @@ def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -
         version = value if value in _NAMES else texts[item].version(value)
         if version is None:
             raise AnalysisError(
-                f'"{value[:60]}" is no version of the item {item}',
+                f'"{value[:60]}" is not a version of the item {item}',
                 where=f'{path}, the column "{VERSION}"',
                 expected='"good", "bad" or "distractor", or the text that was shown',
                 remedy="Translate the values below [values.version] in the mapping",
@@ -184,11 +184,11 @@ def _parse_ratings(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
     strange = ~((numbers >= 1) & (numbers <= _MOST) & (numbers == numbers.round()))
     if strange.any():
         raise AnalysisError(
-            f"{int(strange.sum()):,} of {len(numbers):,} ratings are no points of a scale; the "
+            f"{int(strange.sum()):,} of {len(numbers):,} ratings are not points of a scale; the "
             f'first is "{values.iloc[int(np.flatnonzero(strange)[0])]}"',
             where=f'{path}, the column "{RATING}"',
-            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: no means and "
-            "no standard scores",
+            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: neither "
+            "means nor standard scores",
             remedy="Name the column with the raw ratings; leave unanswered trials out with "
             f'skip_blank = ["{RATING}"], or translate words below [values.{RATING}]',
         )

@@ -95,10 +95,10 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
                         ids_by_texts[cells].add(item.item_id)
     found: dict[tuple[str, ...], frozenset[str]] = {}
     rows = list(columns.itertuples(index=False, name=None))
-    for cells in rows:
-        if cells not in found:
-            found[cells] = _find_items(cells, ids_by_texts)
-    return [found[cells] for cells in rows]
+    for row in rows:
+        if row not in found:
+            found[row] = _find_items(row, ids_by_texts)
+    return [found[row] for row in rows]
 
 
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:

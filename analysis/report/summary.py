@@ -34,7 +34,7 @@ class Errors(StrEnum):
     """Whether a model makes errors on the same items as participants."""
 
     SAME = "It errs on the same items as people more often than chance"
-    OTHER = "It errs on other items than people more often than chance"
+    OTHER = "It errs on different items from people more often than chance"
     UNDECIDED = "Whether it errs on the same items as people is undecided"
     UNKNOWN = ""
 
@@ -77,7 +77,7 @@ def note_equal_scores(model: str, n_sentences: int) -> str:
     """Return the sentence about a model whose scores are all equal."""
     return (
         f"{model} gives all {n_sentences:,} sentences the same log-probability per token: that "
-        "measure distinguishes none, and is not compared with people."
+        "measure cannot distinguish them, and is not compared with people."
     )
 
 
@@ -134,7 +134,7 @@ def _describe_model(
     if items and ties == items:
         yield (
             f"{model} gave both versions of all {count_noun(items, 'judged item')} the same "
-            "score: it prefers none, and is not compared with people."
+            "score: it prefers neither, and is not compared with people."
         )
         return
     difference = _overall_row(statistics, "people_minus_models", model)
@@ -254,7 +254,7 @@ def _describe_correlation(statistics: Statistics, model: str) -> Iterator[str]:
     ):
         return
     sentence = (
-        f"Over items, its log-probability difference and people's share correlate by "
+        "Over items, its log-probability difference and people's share correlate by "
         f"{_format_signed(correlation['spearman'])} (Spearman; 95% interval "
         f"{_format_signed(correlation['spearman_low'])} to "
         f"{_format_signed(correlation['spearman_high'])})"

@@ -26,6 +26,7 @@ SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
 _OPTIONAL = Registry(
     "finding",
     {
+        "over_time": "analysis.over_time.finding:OVER_TIME",
         "stopping": "analysis.findings.stopping:STOPPING",
         "human_baseline": "analysis.baseline.finding:HUMAN_BASELINE",
     },
@@ -78,17 +79,17 @@ def load_analysis(run: ExportedRun) -> ResponseAnalysis:
     """
     if run.study.response == Mixed.name:
         raise AnalysisError(
-            "the sessions have several tasks, and each is analysed by itself",
+            "the sessions have several tasks, and each task is analysed by itself",
             where=str(run.folder),
             expected="the trials of one task",
-            remedy="`parallax compare` does so; `analysis.data.tasks.select_task` takes one out",
+            remedy="`parallax compare` does so; `analysis.data.tasks.select_task` selects one",
         )
     if run.study.response == Scales.name:
         raise AnalysisError(
-            "the trials have several scales, and each is analysed by itself",
+            "the trials have several scales, and each scale is analysed by itself",
             where=str(run.folder),
             expected="the ratings on one scale",
-            remedy="`parallax compare` does so; `analysis.data.scales.select_scale` takes one out",
+            remedy="`parallax compare` does so; `analysis.data.scales.select_scale` selects one",
         )
     response = known_response(run.study)
     family = response.family if response else "choice"

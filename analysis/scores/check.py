@@ -7,6 +7,7 @@ result with the item's row in the score table.
 """
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,9 @@ SHARE, AT_LEAST, N_LONGEST = 0.01, 400, 8
 # Per token. A score file stores tokens in 32 bits.
 WORST_NATS = 1e-3
 _SUM_NATS = 1e-6
+
+_UNSPACED_NAMES = ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH", "THAI",
+                   "LAO", "KHMER", "MYANMAR", "TIBETAN")  # fmt: skip
 
 Recompute = Callable[[list[str]], Recomputed]
 
@@ -186,7 +190,7 @@ def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table, further: Seq
     )
     actual = actual_rows[index] if index < len(actual_rows) else "nothing"
     raise AnalysisError(
-        "the score table is not that of the items",
+        "the score table does not match the items",
         where=f"row {index + 1}: {actual}",
         expected=f"{expected_rows[index]}" if index < len(expected_rows) else "no further row",
         remedy="Score again; if that does not help, this is a fault of Parallax: please report it",
@@ -204,8 +208,12 @@ def _refuse_mismatched_sums(table: pa.Table) -> None:
     stated_sums = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
     # Tokens are stored in 32 bits, the running sum in 64.
     allowed = _SUM_NATS * (1 + np.abs(stated_sums)) + 1e-12 * np.abs(running[-1])
+    choice_at = table["choice_at"].fill_null(0).to_numpy()
+    choice_sums = np.asarray(table["logprob_of_choice_nats"].to_numpy(), np.float64)
+    differences = running[ends] - running[ends - lengths + choice_at] - choice_sums
     wrong = np.flatnonzero(
         ~(np.abs(sums - stated_sums) <= allowed)
+        | (~np.isnan(choice_sums) & ~(np.abs(differences) <= allowed))
         | (lengths != np.asarray(table["n_tokens"].to_numpy()))
     )
     if len(wrong):
@@ -254,13 +262,19 @@ def _texts_of_rows(
     for row in rows:
         item = items_by_id[table["item_id"][row].as_py()]
         option = _options_of_item(item, further)[table["variant"][row].as_py()]
-        # There is a space between context and option unless one of them has white space there.
+        # There is a space between context and option unless one of them has white space there, or
+        # their script has none between words.
         border = item.context[-1:] + option[:1]
-        between = " " if item.context and border == border.strip() and len(border) == 2 else ""
+        is_joined = border != border.strip() or all(map(_is_of_unspaced_script, border))
+        between = " " if item.context and not is_joined and len(border) == 2 else ""
         written = raw_texts.find_text(item, option) if raw_texts else None
         n_in_file += written is not None
         texts_by_row[row] = render(written or item.context + between + option)
     return texts_by_row, n_in_file
+
+
+def _is_of_unspaced_script(character: str) -> bool:
+    return unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
 
 
 def _worst_difference(scores: Floats, recomputed: Floats, error: Floats | None, text: str) -> float:

@@ -30,6 +30,7 @@ from analysis.scores.check import Check, check_scores, combine_checks, make_erro
 from analysis.scores.materials import (
     Chunk,
     Sentences,
+    add_choices,
     collect_sentences,
     make_score_table,
     make_token_table,
@@ -43,12 +44,14 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.independent import Recomputed, recompute_scores
+from lm.scorer import Scorer
 from lm.sharding import (
     PLAIN,
     TEXTS_AT_A_TIME,
     Loading,
     ReadsStreams,
     score_texts,
+    scorer_of,
     shards,
     stream_reader_of,
 )
@@ -175,11 +178,12 @@ def write_score_file(
             # A study's texts are rendered as its study.toml says; for a file, changes are reported.
             noting_rendering = rendering if materials.study else materials.noting(rendering)
             raw_texts = materials.raw_texts()
+            scorer = scorer_of(scoring.model, replace(scoring.loading, fast=False))
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
-                scores = _BlockScores(
-                    collect_sentences(items, noting_rendering, materials.further),
-                    block, scoring, cache,
-                )  # fmt: skip
+                wanted = collect_sentences(
+                    items, noting_rendering, materials.further, render_context=rendering
+                )
+                scores = _BlockScores(add_choices(wanted, scorer), block, scoring, cache)
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
@@ -192,13 +196,16 @@ def write_score_file(
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
-            check_results = {
-                "certificate": combine_certificates(certificates),
-                "check": combine_checks(checks),
-            }
-            facts = facts.model_copy(update=check_results)
+            facts = _add_results(facts, certificates, checks)
             writer.add_key_value_metadata(facts.model_dump())
     return facts
+
+
+def _add_results(
+    facts: ScoreFacts, certificates: Sequence[Certificate], checks: Sequence[Check]
+) -> ScoreFacts:
+    results = {"certificate": combine_certificates(certificates), "check": combine_checks(checks)}
+    return facts.model_copy(update=results)
 
 
 def _split_into_blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
@@ -325,19 +332,23 @@ def write_stream_file(
         atomic_write(out) as temporary,
         pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
     ):
-        for table in _stream_tables(materials, reader):
+        scorer = scorer_of(scoring.model, scoring.loading)
+        for table in _stream_tables(materials, reader, scorer):
             writer.write_table(table)
             scoring.progress(table.num_rows)
         writer.add_key_value_metadata(facts.model_dump())
     return facts
 
 
-def _stream_tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
+def _stream_tables(
+    materials: Materials, reader: ReadsStreams, scorer: Scorer
+) -> Iterator[pa.Table]:
     items, state = materials.items(), None
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
         sentences_ = collect_sentences(
             block, render(materials.rendering), materials.further, repeated=True
         )
+        sentences_ = add_choices(sentences_, scorer)
         scored, state = reader.score_stream(_group_versions(sentences_), state)
         indices = range(len(sentences_.distinct))
         answers = make_token_table(

@@ -1,18 +1,20 @@
 """Scoring every version of every item with a language model."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from more_itertools import longest_common_prefix
 from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
 from experiment.records import Item, Variant
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
-from lm.scorer import Scorer, TokenScores
+from lm.scorer import HasSubwords, Scorer, TokenScores
 from lm.sharding import shards
 
 Ints = NDArray[np.int64]
@@ -34,14 +36,20 @@ class Sentences:
         of_row: int64, shape ``(rows,)``: each row's index in ``distinct``.
         against: int64, shape ``(rows,)``: the row that each row is compared with: the contrast for
             good (good itself if there is no contrast), and good for every other version.
+        choice_from: int64, shape ``(rows,)``: the character at which the row's option follows its
+            context; 0 without a context, -1 if the rendering does not show it.
         further: The items' own columns that hold further options.
+        choice_at: int64, shape ``(rows,)``: the number of tokens before the option; -1 if unknown;
+            None until ``add_choices`` counts them.
     """
 
     rows: pa.Table
     distinct: list[str]
     of_row: Ints
     against: Ints
+    choice_from: Ints
     further: Sequence[str] = ()
+    choice_at: Ints | None = None
 
 
 def collect_sentences(
@@ -50,6 +58,7 @@ def collect_sentences(
     further: Sequence[str] = (),
     *,
     repeated: bool = False,
+    render_context: Callable[[str], str] | None = None,
 ) -> Sentences:
     """Collect the versions of the items, each as a whole rendered sentence.
 
@@ -58,11 +67,13 @@ def collect_sentences(
         render: Converts plain words to model input.
         further: The items' own columns that hold further options.
         repeated: Whether to keep repeated sentences, so that each row has its own.
+        render_context: Renders a context alone, to find its end; by default ``render``.
     """
     place: dict[str | int, int] = {}
     texts: list[str] = []
     of_row: list[int] = []
     contrast_rows: list[int] = []
+    choice_from: list[int] = []
     columns: dict[str, list[str]] = {name: [] for name in _NAMING_COLUMNS}
     for item in items:
         good = len(of_row)
@@ -70,15 +81,56 @@ def collect_sentences(
         versions = {Variant.GOOD.value: item.good} | item.versions(further)
         contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
         contrast_rows += [good + contrast_index, *[good] * (len(versions) - 1)]
+        context = (render_context or render)(item.context) if item.context else ""
         for variant, text in versions.items():
             text = render(item.after_context(text))
+            choice_from.append(_find_end_of_context(text, context, item.context))
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
             texts += [text] if len(place) > len(texts) else []
             row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
             for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
                 columns[name].append(value)
-    rows, compared_rows = (np.array(numbers, np.int64) for numbers in (of_row, contrast_rows))
-    return Sentences(pa.table(columns), texts, rows, compared_rows, further)
+    rows, compared_rows, starts = (
+        np.array(numbers, np.int64) for numbers in (of_row, contrast_rows, choice_from)
+    )
+    return Sentences(pa.table(columns), texts, rows, compared_rows, starts, further)
+
+
+def _find_end_of_context(text: str, rendered: str, context: str) -> int:
+    """Return the length of a rendered text's beginning that is its context; -1 if unknown.
+
+    A rendering may end the context alone with a full stop, which the whole text has elsewhere.
+    """
+    shared = "".join(longest_common_prefix((text, rendered))).rstrip()
+    return len(shared) if _letters(shared) == _letters(context) else -1
+
+
+def _letters(text: str) -> list[str]:
+    return re.findall(r"\w", text.casefold())
+
+
+def add_choices(sentences_: Sentences, scorer: Scorer) -> Sentences:
+    """Return the sentences with the number of tokens before each choice.
+
+    A token that lies across the border belongs to the choice.
+    """
+    token_ends = scorer.token_ends if isinstance(scorer, HasSubwords) else _find_word_ends
+    choice_at = np.where(sentences_.choice_from == 0, 0, -1)
+    counts: dict[tuple[int, int], int] = {}
+    for row in np.flatnonzero(sentences_.choice_from > 0).tolist():
+        place = int(sentences_.of_row[row]), int(sentences_.choice_from[row])
+        if place not in counts:
+            counts[place] = _count_before(place[1], sentences_.distinct[place[0]], token_ends)
+        choice_at[row] = counts[place]
+    return replace(sentences_, choice_at=choice_at)
+
+
+def _count_before(start: int, text: str, token_ends: Callable[[str], list[int]]) -> int:
+    return sum(end <= start for end in token_ends(text))
+
+
+def _find_word_ends(text: str) -> list[int]:
+    return [word.end() for word in re.finditer(r"\S+", text)]
 
 
 def make_token_table(
@@ -158,7 +210,19 @@ def make_score_table(sentences_: Sentences, scored: Iterable[Chunk]) -> pa.Table
         "difference_at": difference_at,
         "logprob_from_difference_nats": tokens.sums(row_of, difference_at),
     }
+    columns |= _choice_columns(sentences_, tokens, row_of)
     return pa.table(columns).cast(arrow_schema(SCORES))
+
+
+def _choice_columns(sentences_: Sentences, tokens: "_Tokens", row_of: Ints) -> dict[str, pa.Array]:
+    counted = sentences_.choice_at
+    choice_at = np.where(sentences_.choice_from == 0, 0, -1) if counted is None else counted
+    is_known = (choice_at >= 0) & (choice_at < tokens.lengths[row_of])
+    sums = tokens.sums(row_of, np.where(is_known, choice_at, 0))
+    return {
+        "choice_at": pa.array(choice_at, mask=~is_known),
+        "logprob_of_choice_nats": pa.array(sums, mask=~is_known),
+    }
 
 
 class _Tokens:
@@ -223,7 +287,7 @@ def score_items(
     further: Sequence[str] = (),
 ) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
-    sentences_ = collect_sentences(items, render, further)
+    sentences_ = add_choices(collect_sentences(items, render, further), scorer)
     return make_score_table(
         sentences_,
         (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),

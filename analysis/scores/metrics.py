@@ -41,8 +41,12 @@ METRICS: Mapping[str, str] = MappingProxyType(
         "word_unigram": "log p - log unigram p of the first token that differs",
         "completion": "log p from the first token that differs to the end",
         "completion_mean": "log p from the first token that differs to the end / its tokens",
+        "choice": "log p of the choice, given its context",
+        "choice_mean": "log p of the choice, given its context / its tokens",
     }
 )
+# Without contexts these are the sum and the mean.
+OF_CHOICE = ("choice", "choice_mean")
 NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
 # Metrics that need no second version also apply to single sentences.
 WHOLE = ("sum", "mean", "unigram", "slor", "penlp")
@@ -65,12 +69,19 @@ class Tokens:
         logprobs_nats: Shape ``(rows, longest)``: log-probabilities; 0 beyond a version's end.
         lengths: Shape ``(rows,)``: tokens of each version.
         start: Shape ``(rows,)``: the first token in which the item's two versions differ.
+        choice: Shape ``(rows,)``: the first token after the item's context; -1 if unknown.
     """
 
     rows: pd.DataFrame
     logprobs_nats: Floats
     lengths: NDArray[np.int64]
     start: NDArray[np.int64]
+    choice: NDArray[np.int64]
+
+    @property
+    def follow_contexts(self) -> bool:
+        """Whether the choices are known, and some of them follow a context."""
+        return bool((self.choice >= 0).all() and (self.choice > 0).any())
 
 
 def check_metric(name: str) -> None:
@@ -117,7 +128,17 @@ def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
     rows = frame.iloc[order][["item_id", "variant"]].reset_index(drop=True)
     recorded = table["difference_at"].take(pa.array(order[0::2]))
     start = _find_first_difference(matrix) if recorded.null_count else recorded.to_numpy()
-    return Tokens(rows, matrix, lengths.astype(np.int64), np.repeat(start, 2))
+    choice = _read_choices(scores)[order]
+    return Tokens(rows, matrix, lengths.astype(np.int64), np.repeat(start, 2), choice)
+
+
+def _read_choices(scores: Scores) -> NDArray[np.int64]:
+    """Return the number of tokens before the choice of each row; -1 if unknown."""
+    name = "choice_at"
+    if name not in pq.read_schema(scores.path).names:
+        return np.full(len(scores.frame), -1)
+    column = pq.read_table(scores.path, columns=[name])[name]
+    return np.asarray(column.fill_null(-1).to_numpy(), np.int64)
 
 
 def _pad_matrix(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
@@ -160,9 +181,17 @@ def compute_metric(tokens: Tokens, metric: str, unigram: Tokens | None = None) -
         return np.asarray(logprobs.sum(axis=1) / penalty**_PENALTY_POWER)
     if metric in ("word", "word_unigram"):
         return np.asarray(logprobs[np.arange(len(logprobs)), tokens.start])
-    is_later = np.arange(logprobs.shape[1]) >= tokens.start[:, None]
+    if metric in OF_CHOICE and (tokens.choice < 0).any():
+        raise AnalysisError(
+            f'the metric "{metric}" needs the place of each choice after its context, which the '
+            "scores do not name",
+            expected="scores of `parallax lm score`",
+            remedy="Score the items again, with the rendering as_written",
+        )
+    start = tokens.choice if metric in OF_CHOICE else tokens.start
+    is_later = np.arange(logprobs.shape[1]) >= start[:, None]
     sums = np.asarray(np.where(is_later, logprobs, 0).sum(axis=1))
-    return sums / (tokens.lengths - tokens.start) if metric == "completion_mean" else sums
+    return sums / (tokens.lengths - start) if metric.endswith("_mean") else sums
 
 
 def _match_unigram_tokens(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:

@@ -8,10 +8,12 @@ of ``L`` alone.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 from scipy.stats import norm
 
@@ -20,8 +22,6 @@ from analysis.statistics.resample import LEVEL, Floats
 
 SINGULAR = 1e-4
 _STEEP = {"ftol": 1e-14, "gtol": 1e-6, "maxiter": 200}
-_STOP = {"xatol": 1e-5, "fatol": 1e-8, "maxfev": 400}
-_SIMPLEX = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,30 @@ class LinearMixedModel:
     left_out: str = ""
 
 
+class _Solution(NamedTuple):
+    """The deviance and the effects at some loadings.
+
+    Attributes:
+        deviance: The profiled deviance, perhaps the restricted one.
+        beta: The fixed effects.
+        rx: Their unscaled factor, lower triangular.
+        squares: The penalised residual sum of squares.
+        loaded: ``L'Z'Z``.
+        lower: The lower triangular factor of ``L'Z'ZL + I``.
+        rzx: ``lower`` times this is ``L'Z'X``.
+        cu: ``lower`` times this is ``L'Z'y``.
+    """
+
+    deviance: float
+    beta: Floats
+    rx: Floats
+    squares: float
+    loaded: Floats
+    lower: Floats
+    rzx: Floats
+    cu: Floats
+
+
 class _Profiled:
     """The deviance of a model as a function of the relative loadings.
 
@@ -60,7 +84,8 @@ class _Profiled:
     """
 
     def __init__(self, y: Floats, x: Floats, terms: Sequence[RandomTerm], *, reml: bool) -> None:
-        self.n, self.p, self.reml, self.terms = len(y), x.shape[1], reml, terms
+        self.p, self.reml, self.terms = x.shape[1], reml, terms
+        self.free = len(y) - self.p if reml else len(y)
         blocks = [_make_design_columns(term) for term in terms]
         z = np.hstack(blocks)
         self.sizes = [block.shape[1] for block in blocks]
@@ -80,10 +105,20 @@ class _Profiled:
             loadings[k][row, column] = value
         return loadings
 
-    def parts(self, theta: Floats) -> tuple[float, Floats, Floats, float]:
-        """Return the deviance, the fixed effects, their unscaled factor, and the variance."""
+    def turn(self, theta: Floats) -> Floats:
+        """Return the loadings with no negative standard deviation: the sign of a column is free."""
+        sign = {
+            (k, column): np.sign(value) or 1.0
+            for value, (k, row, column) in zip(theta, self.entries, strict=True)
+            if row == column
+        }
+        return theta * np.array([sign[k, column] for k, _, column in self.entries])
+
+    def solve(self, theta: Floats) -> "_Solution":
+        """Return the deviance and the effects at some loadings."""
         times = self._make_multiplier(theta)
-        inner = times(times(self.zz).T)
+        loaded = times(self.zz)
+        inner = times(loaded.T)
         inner[np.diag_indices_from(inner)] += 1.0
         lower = cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
         rzx = solve_triangular(lower, times(self.zx), lower=True, check_finite=False)
@@ -92,13 +127,45 @@ class _Profiled:
         cb = solve_triangular(rx, self.xy - rzx.T @ cu, lower=True)
         beta = solve_triangular(rx.T, cb)
         squares = max(self.yy - float(cu @ cu) - float(cb @ cb), 1e-300)
-        free = self.n - self.p if self.reml else self.n
-        deviance = 2 * np.log(np.diag(lower)).sum() + free * (
-            1 + np.log(2 * np.pi * squares / free)
+        deviance = 2 * np.log(np.diag(lower)).sum() + self.free * (
+            1 + np.log(2 * np.pi * squares / self.free)
         )
         if self.reml:
             deviance += 2 * np.log(np.diag(rx)).sum()
-        return float(deviance), beta, rx, squares / free
+        return _Solution(float(deviance), beta, rx, squares, loaded, lower, rzx, cu)
+
+    def deviance_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the deviance and its derivatives by the entries of the loadings.
+
+        The effects minimise the penalised squares, so only the loadings' own part of these counts.
+        """
+        at = self.solve(theta)
+        # The random effects, and those of each column of x.
+        u, c = (
+            solve_triangular(at.lower, right, lower=True, trans="T", check_finite=False)
+            for right in (at.cu - at.rzx @ at.beta, at.rzx)
+        )
+        inverse = dpotri(at.lower, lower=True)[0]
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        residual = self.zy - self.zx @ at.beta - at.loaded.T @ u
+        slopes, begin = [], 0
+        for term, size in zip(self.terms, self.sizes, strict=True):
+            own, k = slice(begin, begin + size), len(term.effects)
+            by_level = at.loaded[:, own].reshape(-1, k).T @ inverse[:, own].reshape(-1, k)
+            of_squares = residual[own].reshape(-1, k).T @ u[own].reshape(-1, k)
+            slope = by_level - self.free / at.squares * of_squares
+            if self.reml:
+                of_x = (self.zx - at.loaded.T @ c)[own]
+                by_covariance = cho_solve((at.rx, True), c[own].T).T
+                slope -= np.einsum(
+                    "lrj,lcj->rc",
+                    of_x.reshape(-1, k, self.p),
+                    by_covariance.reshape(-1, k, self.p),
+                )
+            slopes.append(2 * slope)
+            begin += size
+        gradient = np.array([slopes[k][row, column] for k, row, column in self.entries])
+        return at.deviance, gradient
 
     def _make_multiplier(self, theta: Floats) -> Callable[[Floats], Floats]:
         """Return a function that left-multiplies a matrix by all levels' transposed loadings."""
@@ -140,27 +207,26 @@ def fit_linear(
     x = np.column_stack([np.ones(len(y)), fixed.to_numpy(dtype=float)])
     problem = _Profiled(np.asarray(y, dtype=float), x, terms, reml=reml)
 
-    def deviance(theta: Floats) -> float:
-        return problem.parts(theta)[0]
-
-    diagonal = np.array([row == column for _, row, column in problem.entries])
-    bounds = [(0.0, None) if is_sd else (None, None) for is_sd in diagonal]
-    rough = minimize(deviance, problem.start, method="L-BFGS-B", bounds=bounds, options=_STEEP)
-    # If the line search stalls at a bound, continue with a small simplex.
-    simplex = np.vstack([rough.x, rough.x + _SIMPLEX * np.eye(len(rough.x))])
-    options = {**_STOP, "initial_simplex": simplex}
-    fine = minimize(deviance, rough.x, method="Nelder-Mead", bounds=bounds, options=options)
-    best = fine.x if fine.fun <= rough.fun else rough.x
-    minimum, beta, rx, variance = problem.parts(best)
+    # Without bounds: at a standard deviation of exactly 0, every slope is 0, and none leads away.
+    best = minimize(
+        problem.deviance_and_gradient,
+        problem.start,
+        jac=True,
+        method="L-BFGS-B",
+        options=_STEEP,
+    )
+    theta = problem.turn(best.x)
+    solution = problem.solve(theta)
+    beta, rx, variance = solution.beta, solution.rx, solution.squares / problem.free
     inverse = solve_triangular(rx, np.eye(len(beta)), lower=True)
     error = np.sqrt(variance * (inverse**2).sum(axis=0))
     return LinearMixedModel(
         coefficients=_tabulate_coefficients(["Intercept", *map(str, fixed.columns)], beta, error),
-        random=_tabulate_random_effects(terms, problem.loadings(best), float(np.sqrt(variance))),
+        random=_tabulate_random_effects(terms, problem.loadings(theta), float(np.sqrt(variance))),
         residual_sd=float(np.sqrt(variance)),
-        loglik=-minimum / 2,
+        loglik=-solution.deviance / 2,
         n_rows=len(y),
-        singular=any(_is_singular(is_sd) for is_sd in problem.loadings(best)),
+        singular=any(_is_singular(is_sd) for is_sd in problem.loadings(theta)),
     )
 
 

@@ -226,10 +226,11 @@ def _refuse_more_than_a_pair(term: RandomTerm, number: int) -> None:
     if number > _PAIR:
         independent = f"({term.columns} || {term.group})"
         raise AnalysisError(
-            f'"{term}" asks for the correlations of {number} effects; one of two is fitted',
+            f'"{term}" asks for the correlations of {number} effects, but only two effects can '
+            "be correlated",
             where=_WHERE,
-            remedy=f'Write "{independent}", which leaves them out, or use the lme4 script of the '
-            "report's folder",
+            remedy=f'Write "{independent}", which leaves the correlations out, or use the lme4 '
+            "script of the report's folder",
         )
 
 

@@ -44,7 +44,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
         ) from error
     if not isinstance(manifest, dict) or not manifest.get("complete"):
         raise AnalysisError(
-            "the take is not complete",
+            "the model's sessions are not complete",
             where=str(folder),
             remedy="Run the same `parallax take` again: it continues where it stopped",
         )
@@ -62,8 +62,8 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
     manifest = read_manifest(folder)
     if manifest["materials_hash"] != run.facts.materials_hash:
         raise AnalysisError(
-            f"the run's materials have the hash {run.facts.materials_hash[:12]}, those taken "
-            f"{str(manifest['materials_hash'])[:12]}",
+            f"the run's materials have the hash {run.facts.materials_hash[:12]}, those that "
+            f"the model answered {str(manifest['materials_hash'])[:12]}",
             where=f"{run.folder} and {folder}",
             expected="the same materials",
             remedy="Take the sessions again: parallax take EXPORT_FOLDER ...",
@@ -177,7 +177,7 @@ def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[T
         same_name = [identities[index] for index, own in enumerate(names) if own == name]
         if len(set(same_name)) < len(same_name):
             raise AnalysisError(
-                f'two takers\' folders are of a model "{name}"',
+                f'two folders hold sessions of a model "{name}"',
                 where=", ".join(map(str, folders)),
                 remedy="Leave out all but one of them",
             )

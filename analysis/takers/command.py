@@ -30,38 +30,38 @@ _OPTIONS = (
         type=click.Choice(get_args(Dtype)),
         default=AS_USUAL.dtype,
         show_default=True,
-        help="Of a Hugging Face model: what its weights are.",
+        help="For a Hugging Face model: the type of its weights.",
     ),
     click.option(
         "--bits",
         type=click.Choice(["8", "4"]),
-        help="Of a Hugging Face model on a CUDA device: quantise its weights.",
+        help="For a Hugging Face model on a CUDA device: quantise its weights.",
     ),
     click.option(
         "--device-map",
         default="",
-        help="Of a Hugging Face model: spread its layers over devices (accelerate), e.g. auto.",
+        help="For a Hugging Face model: spread its layers over devices (accelerate), e.g. auto.",
     ),
     click.option(
         "--long-texts",
         type=click.Choice(get_args(LongTexts)),
         default=AS_USUAL.long_texts,
         show_default=True,
-        help="Of a Hugging Face model: what happens to texts longer than its window.",
+        help="For a Hugging Face model: what happens to texts longer than its window.",
     ),
     click.option(
-        "--price-in", type=float, help="Of a server: the price of a million prompt tokens."
+        "--price-in", type=float, help="For a server: the price of a million prompt tokens."
     ),
     click.option(
-        "--price-out", type=float, help="Of a server: the price of a million answer tokens."
+        "--price-out", type=float, help="For a server: the price of a million answer tokens."
     ),
-    click.option("--cap", type=float, help="Of a server: what all calls together may cost."),
+    click.option("--cap", type=float, help="For a server: what all calls together may cost."),
     click.option(
         "--samples",
         default=_TERMS.samples,
         show_default=True,
         type=click.IntRange(1),
-        help="Of a server that gives no probabilities: how many answers to sample for each prompt.",
+        help="For a server that gives no probabilities: how many answers to sample per prompt.",
     ),
     click.option(
         "--temperature",
@@ -81,21 +81,21 @@ _OPTIONS = (
         "effort",
         default="",
         metavar="WORD",
-        help="Of a server asked by --chat --thinking: how hard it thinks, such as low or high.",
+        help="For a server asked by --chat --thinking: how hard it thinks, such as low or high.",
     ),
     click.option(
         "--fingerprints",
         default=_TERMS.fingerprints,
         show_default=True,
         type=click.Choice(["stop", "record"]),
-        help="Of a server: whether a changed fingerprint stops the take, or is only recorded.",
+        help="For a server: whether a changed fingerprint stops the command, or is only recorded.",
     ),
     click.option(
         "--concurrency",
         default=_TERMS.concurrency,
         show_default=True,
         type=click.IntRange(1),
-        help="How many calls to a server are under way at once.",
+        help="How many calls to a server may run at once.",
     ),
     click.option(
         "--key-variable", default="", help="The environment variable that holds the server's key."
@@ -176,7 +176,7 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     "participants",
     multiple=True,
     metavar="REF",
-    help="In place of --sessions: take the session of this person of the run; repeat it for more.",
+    help="Instead of --sessions: take the session of this person of the run; repeat it for more.",
 )
 @click.option(
     "--seed", type=click.IntRange(0), help="The seed of the lists.  [default: the run's, or 1]"

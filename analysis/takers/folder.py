@@ -101,7 +101,7 @@ def _read_begun_manifest(path: Path) -> dict[str, object]:
         manifest = json.loads(file.read_text("utf-8"))
     except ValueError as error:
         raise AnalysisError(
-            f"what was begun here cannot be read: {why_unread(error)}",
+            f"the unfinished sessions in this folder cannot be read: {why_unread(error)}",
             where=str(file),
             expected="the file as `parallax take` wrote it",
             remedy="Name a new folder with --out",
@@ -121,10 +121,10 @@ def _refuse_other_take(path: Path, stored: Mapping[str, object], key: Mapping[st
     changes = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
     started_at = stored.get("started_at", "")
     raise AnalysisError(
-        f"a take of something else was begun here: since {started_at}, these have changed: "
-        f"{changes}",
+        f"this folder holds other sessions of a model, begun at {started_at}, that differ "
+        f"from these in: {changes}",
         where=str(path),
-        expected="the same study, model and options, to go on with it",
+        expected="the same study, model and options, to continue them",
         remedy="Name a new folder with --out, or undo the change",
     )
 

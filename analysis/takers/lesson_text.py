@@ -68,7 +68,8 @@ class Lessons:
         self._items, self._rng = items, rng
         if len(items) <= _MOST_EARLIER:
             raise StudyError(
-                f"{len(items)} items are in none of the study's lists, too few to make prompts of",
+                f"{len(items)} items are in none of the study's lists, too few for the examples "
+                "in prompts",
                 expected="a study with a grammar, which gives more items than its lists take",
             )
 
@@ -118,7 +119,8 @@ class Lessons:
         right_answer = self._screens.response.correct_answer(trial.arrangement)
         if right_answer not in trial.answers:
             raise StudyError(
-                "the study's trials have no right answer, so prompts cannot be given with one",
+                "the study's trials have no right answer, so prompts cannot contain examples "
+                "with answers",
                 expected="pairs, completions, or yes and no",
             )
         return right_answer

@@ -188,7 +188,7 @@ def refuse_tier(plan: Plan, tier: Tier, model: str) -> None:
             f"the reading(s) {', '.join(readings)} need {Tier.TEXT.in_words}, but it gives only "
             f"{tier.in_words}",
             where=model,
-            expected="prompted readings, which every model can be asked by",
+            expected="prompted readings, which work with every model",
             remedy="Leave these readings out, or take a model on this machine or a server that "
             "gives the log-probabilities of a prompt",
         )

@@ -100,8 +100,8 @@ def _choose_renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str
 def _make_chat_answerer(scorer: Scorer, identity: str) -> LocalAnswerer:
     if not hasattr(scorer, "score_rendered"):
         raise LmError(
-            f"{scorer.name} has no chat template: it is no causal Hugging Face model. Leave --chat "
-            "out."
+            f"{scorer.name} has no chat template: only causal Hugging Face models have one. "
+            "Leave --chat out."
         )
     # Only this library's models use chats, so only they need to load it.
     from lm.huggingface.chat import ChatAnswerer
@@ -235,13 +235,13 @@ def _refuse_images(plan: Plan, model: Answering) -> None:
         return
     if url := find_external_image(prompt_with_image):
         raise LmError(
-            f'the instructions show the image "{url}", which lies elsewhere, so it cannot be sent. '
-            "Put its bytes into the text (![](data:image/png;base64,...)), or leave out the "
+            f'the instructions show the image "{url}", which is stored elsewhere, so it cannot be '
+            "sent. Put its bytes into the text (![](data:image/png;base64,...)), or leave out the "
             "contexts that show the instructions."
         )
     if model.server is None or model.answerer.tier is not Tier.SAMPLES:
         raise LmError(
-            f"the instructions show an image, and {model.answerer.name} is asked by text alone. "
+            f"the instructions show an image, and {model.answerer.name} reads text alone. "
             "Images go to servers that are asked as a chat (--model api:URL#MODEL --chat). Leave "
             "out the contexts and the reading that show the instructions, or ask such a server."
         )

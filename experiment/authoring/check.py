@@ -70,7 +70,7 @@ def _list_texts(item: Item) -> list[str]:
 
 def _check_blank(shown: list[str]) -> tuple[str, str] | None:
     if any(text and not text.strip() for text in shown):
-        return "has a text of nothing but white space", "a sentence"
+        return "has a text that consists of white space", "a sentence"
     return None
 
 
@@ -128,7 +128,7 @@ def _check_judgment_marks(shown: list[str]) -> tuple[str, str] | None:
 
 def _check_markup(shown: list[str]) -> tuple[str, str] | None:
     if match := _MARKUP.search(" ".join(shown)):
-        return f'holds "{match[0]}", which participants would see as it is', "plain text"
+        return f'holds "{match[0]}", which participants would see literally', "plain text"
     return None
 
 

@@ -89,11 +89,11 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
             f'{element.title} ("{element.heading}")' for element in missing
         )
         yield StudyNote(
-            f"the consent lacks {len(missing)} of the {len(elements)} elements that 45 CFR 46.116 "
-            f"and Article 13 GDPR ask for, as far as its words show: {missing_elements}",
+            f"the consent text seems to lack {len(missing)} of the {len(elements)} elements that "
+            f"45 CFR 46.116 and Article 13 GDPR ask for: {missing_elements}",
             where=where,
-            expected="a passage for each, under a heading such as the one in brackets; your ethics "
-            "board decides what it needs",
+            expected="a passage for each element, under a heading such as the one in brackets; "
+            "your ethics board decides which it requires",
             remedy="A heading in other words is named in [consent] headings of study.toml",
         )
 

@@ -112,7 +112,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         raise MaterialsError(
             unequal[0].removesuffix("."),
             expected="as many items of each kind and construction in every list",
-            remedy="Fill the lists up, or give the column another header to have the items dealt",
+            remedy="Complete the lists, or rename the column and let Parallax make the lists",
         )
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _count_distinct_values(items, "condition")

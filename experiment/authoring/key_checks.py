@@ -40,7 +40,7 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
     folder = examined.study.folder.name
     if study.name != folder:
         yield StudyNote(
-            f'the study is called "{study.name}", but its folder "{folder}"',
+            f'the study is called "{study.name}", but its folder is called "{folder}"',
             where=examined.at("study", "name"),
             remedy="Give both the same name, which identifies the study in tables and files",
         )
@@ -54,7 +54,7 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             f'the usual tag of "{study.language}" is "{usual}"',
             where=examined.at("study", "language"),
-            remedy=f"Write it that way, and call the folder texts/{usual}",
+            remedy=f'Write language = "{usual}", and rename the folder of texts to texts/{usual}',
         )
 
 
@@ -105,9 +105,9 @@ def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
     median, lockout = examined.study.simulation.median_rt_ms, examined.study.trial.lockout_ms
     if median is not None and median <= lockout:
         yield StudyNote(
-            f"simulated participants need {median:g} ms, but no press counts before {lockout}",
+            f"simulated participants need {median:g} ms, but no press counts before {lockout} ms",
             where=examined.at("simulation", "median_rt_ms"),
-            expected="milliseconds, such as 3500",
+            expected="a time in milliseconds, such as 3500",
         )
 
 
@@ -196,7 +196,8 @@ def patterns(examined: Examined) -> Iterator[ParallaxError]:
     panel = examined.study.panel
     for path, reason in unbounded_patterns(panel) if panel is not None else ():
         yield StudyError(
-            "the pattern could keep the server busy for as long as somebody likes",
+            "the pattern could keep the server busy for minutes, because some texts take very "
+            "long to match",
             where=examined.at("panel", *path),
             expected=reason,
         )
@@ -212,10 +213,10 @@ def marks(examined: Examined) -> Iterator[ParallaxError]:
             continue  # another check reports this file
         if is_too_marked(text):
             yield StudyError(
-                f'the text "{name}" is too long, or has too many lines and marks of Markdown',
+                f'the text "{name}" is too long, or has too many lines and Markdown marks',
                 where=f"texts/{study.study.language}/{name}.md",
                 expected=f"at most {MOST_CHARACTERS:,} characters, and {MOST_MARKS:,} lines, stars,"
-                " brackets and other marks together; pages show a longer one without its marks",
+                " brackets and other marks together; pages show a longer text without formatting",
             )
 
 
@@ -243,7 +244,7 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
     study = examined.study
     if match := _MARKUP.search(study.study.title):
         yield StudyNote(
-            f'the title holds "{match[0]}", which participants would see as it is',
+            f'the title holds "{match[0]}", which participants would see literally',
             where=examined.at("study", "title"),
             expected="plain text",
         )

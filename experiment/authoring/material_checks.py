@@ -101,7 +101,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
-    """Report items that a page of its own cannot show, which prevents building the lists."""
+    """Report items that the page of their response type cannot show, so no lists can be built."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
@@ -155,7 +155,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     shown = (entry.kind for entries in built.lists for entry in entries)
     if study.payment.bonus == "per_correct_catch_trial" and Kind.CATCH not in shown:
         yield StudyError(
-            "the bonus is for correct catch trials, but the lists have none",
+            "the bonus is for correct catch trials, but the lists have no catch trials",
             where=examined.at("payment", "bonus"),
             expected="items of the kind catch, catch_trials in a square, or another bonus",
         )
@@ -303,7 +303,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         )
     if LIKE_A_PICTURE.search(PICTURE.sub("", item.context)):
         return (
-            "has a picture that lies elsewhere, or whose bytes cannot be read",
+            "has a picture that is stored elsewhere, or whose bytes cannot be read",
             "the picture's bytes in its address: ![what it shows](data:image/png;base64,...)",
         )
     if len(item.context) > _MOST_LETTERS:
@@ -313,7 +313,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         )
     if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
         return (
-            "has a picture without a word for those who do not see it",
+            "has a picture without a description for people who cannot see it",
             "what it shows, between the brackets: ![two lines](data:...)",
         )
     return "", ""
@@ -335,10 +335,12 @@ def humanness(examined: Examined) -> Iterator[ParallaxError]:
     rates = rates_of(examined.study)
     if rates is None:
         yield StudyNote(
-            "the block has no published rates: its trials are scored, and nothing follows about "
-            "who answered",
+            "the block has no published rates: its trials are scored, but say nothing about "
+            "whether a person answered",
             where=examined.at("humanness"),
-            expected='rates = "FILE.toml", or nothing where there are none (docs/humanness.md)',
+            expected=(
+                'rates = "FILE.toml", or no key rates if none were published (docs/humanness.md)'
+            ),
         )
         return
     yield from _unknown_items(examined, rates, set(block.constructions))
@@ -351,7 +353,7 @@ def _unknown_items(
     for rate in rates.items:
         if of_block and rate.item not in of_block:
             yield StudyError(
-                f'rates are given of "{rate.item}", which is no item of the block',
+                f'the file gives rates for "{rate.item}", which is not an item of the block',
                 where=examined.name_of(examined.study.humanness.rates),  # type: ignore[union-attr]
                 expected=f"one of: {', '.join(sorted(of_block))}",
             )

@@ -162,7 +162,7 @@ def read_plan(study: Study) -> Plan | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise StudyError(f"the file is no plan ({why_unread(error)})", where=location) from error
+        raise StudyError(f"the file is not a plan ({why_unread(error)})", where=location) from error
     try:
         if content["version"] > _VERSION:
             raise StudyError(
@@ -178,16 +178,18 @@ def read_plan(study: Study) -> Plan | None:
         intact = hash_of(plan.values) == plan.sha256
     except (KeyError, TypeError) as error:
         raise StudyError(
-            "the file holds something else than a plan",
+            "the file is JSON, but not a whole plan",
             where=location,
-            expected="what `parallax study freeze` writes",
+            expected="the file that `parallax study freeze` wrote",
         ) from error
     if not intact:
         raise StudyError(
-            "the plan was changed by hand: its values do not give its hash",
+            "the plan was changed by hand: its hash does not match its values",
             where=location,
             expected=f"values with the SHA-256 {plan.sha256[:12]}...",
-            remedy='Restore the file; a change is made with `parallax study freeze --amend "WHY"`',
+            remedy=(
+                'Restore the file; to change the plan, run `parallax study freeze --amend "WHY"`'
+            ),
         )
     return plan
 
@@ -204,8 +206,8 @@ def refuse_silent_change(sound: SoundStudy) -> None:
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "
             f"{'; '.join(change_in_words(name, *pair) for name, pair in differing.items())}",
             where=str(study.folder / PLAN_FILE),
-            expected="what was planned",
-            remedy="Take the change back, or state it: `parallax study freeze STUDY --seed SEED "
+            expected="the study as it was planned",
+            remedy="Undo the change, or record it: `parallax study freeze STUDY --seed SEED "
             '--amend "WHY"` keeps the earlier plan and your reason',
         )
 

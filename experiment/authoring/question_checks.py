@@ -64,8 +64,8 @@ def _check_condition(examined: Examined, number: int) -> Iterator[ParallaxError]
             )
         elif not (offered := earlier_question.offered):
             yield StudyError(
-                f'the question "{question.name}" depends on "{name}", into which people write or '
-                "set what they like",
+                f'the question "{question.name}" depends on "{name}", whose answers '
+                "are not fixed options",
                 where=location,
                 expected="an earlier question of type choice, choices or scale",
             )
@@ -81,8 +81,8 @@ def _check_options(question: Question, location: str) -> Iterator[ParallaxError]
         with_semicolon := [text for text in options if BETWEEN_CHOICES.strip() in text]
     ):
         yield StudyError(
-            f'the question "{name}" offers "{with_semicolon[0]}", but a semicolon divides '
-            "several answers of one participant",
+            f'the question "{name}" offers "{with_semicolon[0]}", but a semicolon '
+            "separates several answers of one participant",
             where=location,
             expected="options without a semicolon",
         )
@@ -134,9 +134,9 @@ def admission(examined: Examined) -> Iterator[ParallaxError]:
     offered = study.recruitment.devices if study.recruitment else []
     if refused := study.taking_part.refuses([*offered]):
         yield StudyNote(
-            f"the platform lets people come with a {refused[0]}, and the study refuses it",
+            f"the platform admits people with a {refused[0]}, but the study refuses them",
             where=examined.at("recruitment", "devices"),
-            expected="no other devices than those of [taking_part]",
+            expected="only devices that [taking_part] allows",
         )
     if study.attention and not any(square.catch_trials for square in study.design.squares):
         yield StudyNote(
@@ -190,8 +190,8 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
         for page, text in entry.pages.items():
             if page in _BEFORE:
                 yield StudyError(
-                    f'the page "{page}" comes before a participant has a list, so it is the same '
-                    "for all",
+                    f'the page "{page}" is shown before a participant has a list, so its '
+                    "text must be the same for all",
                     where=location,
                     expected=f"one of: {', '.join(sorted(known_pages.difference(_BEFORE)))}",
                 )
@@ -258,12 +258,12 @@ def _find_factors_without_effect(examined: Examined) -> Iterator[ParallaxError]:
     for factor in design.factors:
         if factor not in varied_factors:
             yield StudyNote(
-                f'the factor "{factor}" changes nothing that a participant meets',
+                f'the factor "{factor}" changes nothing that participants see',
                 where=examined.at("design", "factors"),
-                expected="items, pages or questions of its levels",
+                expected="items, pages or questions that differ between its levels",
                 remedy=(
                     f"Add [[design.wording]] with when = {{ {factor} = "
-                    f'"{design.factors[factor][0]}" }}, or give items or questions that "when"'
+                    f'"{design.factors[factor][0]}" }}, or write "when" for items or questions'
                 ),
             )
 
@@ -287,8 +287,8 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
         loaded = _load_rule_if_valid(rule)
         if loaded is not None and _reads_targets(loaded, examined):
             yield StudyNote(
-                f'the rule "{rule.rule}" depends on the answers to targets, so these tell of the'
-                f" results while the run is blind: {'; '.join(ways)}",
+                f'the rule "{rule.rule}" depends on the answers to targets, so these reveal '
+                f"results while the run is blind: {'; '.join(ways)}",
                 where=examined.at("exclusion", number, "rule"),
                 expected='rules that use only catch trials (kind = "catch"), times, devices or the'
                 " questionnaire; if you accept this, change nothing",

@@ -35,7 +35,7 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
         return
     if response.types and "keys" in study.trial.model_fields_set:
         yield StudyError(
-            "the keys are of the whole session, but each of its tasks has keys of its own",
+            "[trial] keys apply to a whole session, but each task of this session has its own keys",
             where=examined.at("trial", "keys"),
             expected="keys = [...] below [trial.parameters.tasks.NAME], or none",
         )
@@ -52,14 +52,16 @@ def answers(examined: Examined) -> Iterator[ParallaxError]:
             f'the attention check counts errors, but no answer of the type "{response.name}" is '
             "right or wrong",
             where=examined.at("attention"),
-            expected="no such table, or a type of response in which participants choose an option",
+            expected=(
+                "no table [attention], or a type of response in which participants choose an option"
+            ),
         )
     if study.payment.bonus == "per_correct_catch_trial":
         yield StudyError(
             f'the bonus is for correct catch trials, but no answer of the type "{response.name}" '
             "is right or wrong",
             where=examined.at("payment", "bonus"),
-            expected="none, everyone or kept",
+            expected='bonus = "none", "everyone" or "kept"',
         )
 
 
@@ -86,7 +88,7 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
                 f'the simulated responder "{name}" cannot answer trials of the type "{type_.name}"',
                 where=examined.at("simulation", "mix"),
                 expected=f'a responder with the method "{type_.responder_method}"',
-                remedy=f"{', '.join(RESPONDERS.built_in)} do",
+                remedy=f"Those of Parallax that can are: {', '.join(RESPONDERS.built_in)}",
             )
 
 
@@ -96,7 +98,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
     for quota, one in enumerate(study.design.quotas):
         if one.participants_per_list is None and one.trials_per_list is None:
             yield StudyNote(
-                "the quota changes nothing",
+                "the quota sets no number",
                 where=examined.at("design", "quotas", quota),
                 expected="participants_per_list, trials_per_list, or both",
             )
@@ -246,8 +248,8 @@ def font(examined: Examined) -> Iterator[ParallaxError]:
     name, language = study.trial.font, study.study.language
     if name == "noto" and is_tag(language) and script_of(language) not in _NOTO:
         yield StudyNote(
-            f'the font "noto" has no letters of the language "{language}": there the '
-            "device's own font stands",
+            f'the font "noto" has no letters of the language "{language}": pages show '
+            "that language in the device's own font",
             where=location,
             expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
         )
@@ -262,14 +264,14 @@ def font(examined: Examined) -> Iterator[ParallaxError]:
         return
     if not content.startswith(_SIGNATURE):
         yield StudyError(
-            f'the file "{name}" is no WOFF2 font', where=location, expected="a font in WOFF2"
+            f'the file "{name}" is not a WOFF2 font', where=location, expected="a font in WOFF2"
         )
     elif len(content) > _MOST_BYTES:
         yield StudyError(
-            f'the font "{name}" has {len(content):,} bytes, which every participant gets',
+            f'the font "{name}" has {len(content):,} bytes, which every participant downloads',
             where=location,
             expected=f"at most {_MOST_BYTES:,}",
-            remedy="Leave in it the characters that the study shows (pyftsubset)",
+            remedy="Reduce it to the characters that the study shows (pyftsubset)",
         )
 
 
@@ -292,7 +294,7 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
     if widest_item is not None:
         yield StudyNote(
             f'the word "{widest}" has {len(widest)} letters, and a phone of {_NARROWEST_PX} px has '
-            f"room for about {window_width} in its place: there it is broken or runs over the edge"
+            f"room for about {window_width} in its place: there it breaks or runs over the edge"
             + (f" (so are {number - 1} others)" if number > 1 else ""),
             where=examined.place_of(widest_item) or examined.at("response"),
             expected="shorter words, or participants at larger screens",
@@ -317,8 +319,8 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
     with_one = {name: type_ for name, type_ in tasks.items() if type_.deadline_ms is not None}
     if response.types and response.deadline_ms is not None:
         yield StudyError(
-            "the deadline is of the whole session, but each of its tasks has one of its own, or "
-            "none",
+            "deadline_ms of [trial.parameters] applies to a whole session, but each task of "
+            "this session has its own deadline, or none",
             where=examined.at("trial", "parameters", "deadline_ms"),
             expected="deadline_ms below [trial.parameters.tasks.NAME]",
         )
@@ -326,8 +328,8 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
         yield from _report_early_deadline(examined, name, type_)
     if with_one and not study.trial.practice:
         yield StudyNote(
-            "participants meet the deadline without practice: only practice trials say that an "
-            "answer was late",
+            "the study has a deadline but no practice trials, and only practice trials tell "
+            "participants that an answer was late",
             where=_locate_deadline(examined, next(iter(with_one))),
             expected="practice trials (docs/studies.md)",
         )
@@ -353,8 +355,8 @@ def refused_presses(examined: Examined) -> Iterator[ParallaxError]:
     usual_ms = Trials.model_fields["lockout_ms"].default
     if (together_ms := trial.lockout_ms + trial.gap_ms) < usual_ms:
         yield StudyNote(
-            f"presses count {together_ms} ms after the answer before them, so that a double click, "
-            "or a hand that trembles, answers two trials",
+            f"a press counts from {together_ms} ms after the previous answer, so "
+            "a double click or a tremor can answer two trials",
             where=examined.at("trial", "lockout_ms"),
             expected=f"lockout_ms and gap_ms that together are {usual_ms} or more",
         )

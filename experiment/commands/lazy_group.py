@@ -101,7 +101,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'"{ctx.command_path} {name}" is now "{now}".', ctx=ctx)
         if self._was_command:
             raise click.UsageError(
-                f'"{name}" is no command of this group: "{ctx.command_path} ..." is now '
+                f'"{name}" is not a command of this group: "{ctx.command_path} ..." is now '
                 f'"{self._was_command} ...".',
                 ctx=ctx,
             )
@@ -149,7 +149,10 @@ def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
     if library in _PACKAGES:
         return MissingPartError(
             f"this command needs {error.name}, a part of Parallax that is not in this installation",
-            remedy="Install Parallax whole to use it; everything else works without",
+            remedy=(
+                "Install all parts of Parallax to use this command; all other commands work "
+                "without it"
+            ),
         )
     extra = extras().get(library.lower().replace("_", "-"))
     if extra is None:

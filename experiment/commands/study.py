@@ -246,7 +246,7 @@ def show(name_or_folder: str, seed: int) -> None:
     "--rules",
     "rules_file",
     type=click.Path(path_type=Path),
-    help="A file of [[exclusion]] tables to try in place of the study's.",
+    help="A file of [[exclusion]] tables to try instead of the study's.",
 )
 @click.option(
     "--people",
@@ -260,7 +260,7 @@ def show(name_or_folder: str, seed: int) -> None:
 def try_rules(
     name_or_folder: str, rules_file: Path | None, people: int, seed: int, *, as_json: bool
 ) -> None:
-    """Count whom STUDY's exclusion rules would exclude of simulated participants.
+    """Count how many simulated participants STUDY's exclusion rules would exclude.
 
     The participants are attentive, guess, always give the first answer, or are careless.
     """
@@ -347,7 +347,7 @@ def _format_plan(plan: Plan, study: Study) -> Iterator[str]:
     yield f"- Materials: SHA-256 `{values['materials_hash']}`."
     yield f"- Lists: SHA-256 `{values['lists_hash']}`."
     yield from ("", "## Sample size", "")
-    yield f"- {values['n_participants']} participants: the run has so many places and no more."
+    yield f"- {values['n_participants']} participants: the run has exactly this many places."
     if STOPPING in values:
         yield f"- It may stop before: {Stopping.model_validate(values[STOPPING]).words}."
     yield from ("", "## Who is left out", "")

@@ -71,7 +71,7 @@ def _find_mistakes(
     elif isinstance(planned.compared, JudgeDifference) and planned.measure != "accuracy":
         yield StudyError(
             f"people and models are not compared by {planned.measure}",
-            expected='of = "accuracy"; of other answers the report has correlations',
+            expected='of = "accuracy"; for other answers the report gives correlations',
         )
     elif planned.measure == D_PRIME:
         yield from _d_prime_mistakes(planned, chosen, study, items)
@@ -82,7 +82,7 @@ def _find_mistakes(
         )
     if comparison.regions and not any(design.regions for design in chosen):
         yield StudyError(
-            "regions are counted from the critical one, and the items name none",
+            "regions are counted from the critical region, and the items name none",
             expected='critical = "a column of the items" in [trial.parameters]',
         )
     if comparison.one_sided and not comparison.predicted:
@@ -121,7 +121,7 @@ def _d_prime_mistakes(
     compared = planned.compared
     if not isinstance(compared, Contrast):
         yield StudyError(
-            "d' is a number of many answers, so it has no slope",
+            "d' is computed from many answers, so it has no slope",
             expected='a difference of levels, or of = "yes" or of = "accuracy"',
         )
         return

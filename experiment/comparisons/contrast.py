@@ -282,7 +282,7 @@ def _make_no_comparison_error(text: str, factors: Factors, where: str) -> StudyE
     unknown = next((word for word in tokens if word not in {*words, "x", "-", "at"}), "")
     near = get_close_matches(unknown, words, n=1)
     return StudyError(
-        f'"{text}" is no comparison of this study',
+        f'"{text}" is not a comparison of this study',
         where=where,
         expected=f"{NOTATION}, with these factors and levels: {factor_list or 'none'}",
         remedy=f'Did you mean "{near[0]}" instead of "{unknown}"?' if near else "",

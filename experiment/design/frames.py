@@ -154,9 +154,14 @@ def expected_imbalance(
         DesignError: The dropout is not a share, or the assignment is unknown.
     """
     if not 0 <= dropout < 1:
-        raise DesignError(f"{dropout} is no share of participants", expected="0 to below 1")
+        raise DesignError(
+            f"{dropout} is not a share of participants", expected="a number from 0 to below 1"
+        )
     if assignment not in _LIST_OF:
-        raise DesignError(f'"{assignment}" is no way to assign', expected=", ".join(_LIST_OF))
+        raise DesignError(
+            f'"{assignment}" is not a way to assign participants to lists',
+            expected=", ".join(_LIST_OF),
+        )
     list_of = _LIST_OF[assignment]
     expected = []
     for _ in range(_SIMULATIONS):

@@ -69,13 +69,13 @@ class IntegrityRule(BaseRule):
         raise NotImplementedError
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Report the types of response and ways of input for which the rule does not count."""
+        """Report the types of response and ways of input for which the rule excludes nobody."""
         types = {type_.measured_name for type_ in list_tasks(planned.session_type)}
         name = self.rate_name or self.name
         if unmeasured := unmeasured_types(name, types):
             yield StudyNote(
-                "the rule excludes nobody in this study: how often it speaks against honest people"
-                f" was never measured for the type of response {', '.join(unmeasured)}",
+                "the rule excludes nobody in this study: its error rate on honest "
+                f"people was never measured for the type of response {', '.join(unmeasured)}",
                 where="rule",
                 expected="a rule that does not depend on the type of response, or a type that"
                 " Parallax has",
@@ -84,8 +84,8 @@ class IntegrityRule(BaseRule):
         unfair = [way for way in METHODS if is_unfair(name, types, {way}, planned.longest)]
         if unfair:
             yield StudyNote(
-                f"the rule excludes nobody who answers by {', '.join(unfair)}: there it may speak"
-                f" against more than {MOST:.0%} of people",
+                f"the rule excludes nobody who answers by {', '.join(unfair)}: it may flag more "
+                f"than {MOST:.0%} of honest people who answer that way",
                 where="rule",
                 expected="a rule that no honest person fails",
             )
@@ -241,17 +241,18 @@ class AgentLikelihood(IntegrityRule):
             )
         if not self.automatic:
             yield StudyNote(
-                "the rule can never exclude anyone by itself: it proposes, and a person decides",
+                "the rule can never exclude anyone by itself: it only proposes exclusions, and "
+                "a person decides",
                 where="rule",
-                expected="automatic = true, where it shall exclude without a person's decision",
+                expected="automatic = true, if it should exclude without a person's decision",
             )
             return
         tasks = list_tasks(planned.session_type)
         unmeasured = sorted({type_.name for type_ in tasks if Gives.ONE_PRESS not in type_.gives})
         if unmeasured:
             yield StudyError(
-                "the score may not exclude people by itself: how often it flags them wrongly was"
-                f" never measured for the type of response {', '.join(unmeasured)}",
+                "the score may not exclude people by itself: its error rate on honest "
+                f"people was never measured for the type of response {', '.join(unmeasured)}",
                 where="automatic",
                 expected="automatic = false, so that a person decides",
             )

@@ -60,7 +60,7 @@ class RatingGap(OfScale):
         trials = [trial for trials in lists for trial in trials]
         if not any(trial.item.alternative for trial in trials):
             yield never(
-                "its sentences have no other version to lie above",
+                "its sentences have no other version to be rated above",
                 expected="trials of items with two versions, or another rule, such as one of times "
                 "or sides",
             )

@@ -292,7 +292,9 @@ def _read_templates(
             raise place.error(
                 "the name is taken",
                 key="name",
-                expected=f"another name than the template at {templates[table.name].where} has",
+                expected=(
+                    f"another name; the template at {templates[table.name].where} has this one"
+                ),
             )
         templates[table.name] = read_template(table, lexicon, place)
     return list(templates.values())

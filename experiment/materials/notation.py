@@ -309,7 +309,7 @@ def read_pattern(version: str, table: TemplateTable, place: Place) -> Pattern:
         if index % 2 == 1:
             parts.append(_read_reference(version, text, place))
         elif "{" in text or "}" in text:
-            raise place.error(f'a single brace is left over in "{version}"', key=version)
+            raise place.error(f'a brace has no partner in "{version}"', key=version)
         else:
             parts.append(text)
     return tuple(part for part in parts if part)
@@ -319,7 +319,7 @@ def _read_reference(version: str, text: str, place: Place) -> Reference:
     match = _REFERENCE.fullmatch(text.strip())
     if not match:
         raise place.error(
-            f'"{{{text}}}" in "{version}" is no reference',
+            f'"{{{text}}}" in "{version}" is not a reference to a slot',
             key=version,
             text=f"{{{text}}}",
             expected="{slot}, {slot.feature}, {slot.!feature} or {slot.form}",

@@ -133,8 +133,8 @@ def _find_problems(panel: PanelTable) -> Iterator[str]:
     if not (panel.address_of(Ending.COMPLETED) or panel.code(Ending.COMPLETED) or way.report
             or way.text):  # fmt: skip
         yield (
-            "a way back for who completed: an address or a report in [panel.endings.completed],"
-            " or a code in [panel.codes]"
+            "a way back for participants who completed: an address or a report in "
+            "[panel.endings.completed], or a code in [panel.codes]"
         )
 
 
@@ -206,9 +206,9 @@ def _check_ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
         yield f"an address in {location}, because a form is sent there"
     if way.report is not None:
         if ending in _NOT_STORED:
-            yield f"no report in {location}: nothing is stored of who is turned away"
+            yield f"no report in {location}: nothing is stored about people who are turned away"
         if ending is Ending.TOO_LATE:
-            yield f"no report in {location}: who is too late may return"
+            yield f"no report in {location}: people who are too late may return"
         yield from _report(panel, way.report, {*people, *panel.secrets}, location)
 
 

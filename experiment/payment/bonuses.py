@@ -78,13 +78,13 @@ def _bonus_minor(payment: Payment, candidate: BonusCandidate, run_ref: str) -> i
             raise PaymentError(
                 "the bonus depends on correct answers, and the run is blind",
                 where='study.toml, payment, bonus = "per_correct_catch_trial"',
-                expected="a run that somebody unblinded, with a reason that is kept",
+                expected="an unblinded run; the reason for unblinding is kept",
                 remedy=f'When all have finished: parallax unblind {run_ref} --reason "..."',
             )
         return payment.bonus_minor * candidate.correct_catch_trials
     if payment.bonus == "kept" and candidate.kept is None:
         raise PaymentError(
-            f"it is not decided yet whether the participant {candidate.ref} is kept",
+            f"it has not been decided yet whether the participant {candidate.ref} is kept",
             where='study.toml, payment, bonus = "kept"',
             remedy=f"Decide with: parallax exclude {run_ref}",
         )
@@ -154,7 +154,7 @@ def _read_rows(path: Path) -> _Rows:
             return [(reader.line_num, row) for row in reader if any(_read_texts(row))]
     except UnicodeDecodeError as error:
         raise PaymentError(
-            "the file of bonuses is no text in UTF-8", where=str(path), remedy=_AS_CSV
+            "the file of bonuses is not UTF-8 text", where=str(path), remedy=_AS_CSV
         ) from error
     except (OSError, csv.Error) as error:
         raise PaymentError(

@@ -131,6 +131,10 @@ class ResponseType(Timed, Proposals, ABC):
         """Return the name of an item's task; empty if the session is not mixed."""
         return ""
 
+    def part_of(self, arrangement: Arrangement) -> tuple[str, Arrangement]:
+        """Return the task of a stored trial, and the trial as the task's own type stores it."""
+        return "", arrangement
+
     def within(self, block_of: Mapping[str, str]) -> Self:
         """Return this type adapted to a design.
 

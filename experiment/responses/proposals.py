@@ -106,7 +106,7 @@ class Proposals(BaseModel):
         return {}, ""
 
     def compared_regions(self, items: Sequence[Item]) -> tuple[int, ...]:
-        """Return the regions that the comparisons of a new study name, relative to the critical."""
+        """Return the regions that a new study compares, counted from the critical one."""
         return ()
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:

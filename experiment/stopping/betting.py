@@ -100,7 +100,7 @@ class Bettor:
 
     @property
     def wealth(self) -> float:
-        """The wealth."""
+        """The wealth after all bets so far, which starts at 1."""
         mixed = sum(self._mixed) / len(_SHARES)
         if self.planned is None:
             return mixed

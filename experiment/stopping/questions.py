@@ -79,7 +79,7 @@ def list_asked_comparisons(
             raise unknown_name("comparison", name, planned)
     if not names:
         raise StudyError(
-            "the rule waits for no comparison: none is primary",
+            "the stopping rule has no comparison to test: none is primary",
             expected="a primary comparison, or the names of comparisons",
         )
     asked = []
@@ -124,8 +124,8 @@ def stopping_mistakes(
             yield (
                 key,
                 StudyError(
-                    f"{number} participants are no complete blocks of {size}, one of each list and "
-                    "version",
+                    f"{number} participants are not complete blocks of {size}, one "
+                    "for each list and version",
                     expected=f"a multiple of {size}, such as {max(1, round(number / size)) * size}",
                 ),
             )

@@ -176,14 +176,14 @@ def _require_contrast(planned: PlannedComparison) -> Contrast:
     name, expected = planned.declaration.name, f"{_DIFFERENCE}, without covariates"
     if not isinstance(planned.compared, Contrast):
         raise StudyError(
-            f'the comparison "{name}" ({planned.compared.text}) is no difference within people\'s '
-            "own answers",
+            f'the comparison "{name}" ({planned.compared.text}) is not a difference '
+            "between the answers of one participant",
             expected=expected,
         )
     if planned.measure == D_PRIME or planned.declaration.covariates:
         held = "d'" if planned.measure == D_PRIME else "covariates"
         raise StudyError(
-            f'the comparison "{name}" with {held} takes everybody\'s answers together',
+            f'the comparison "{name}" with {held} pools the answers of all participants',
             expected=expected,
         )
     return planned.compared
@@ -208,14 +208,14 @@ def _weigh_cells(
     if measure == LOG_RT:
         if plan.most_sds is not None or plan.residual_on_length:
             raise StudyError(
-                f'the comparison "{planned.declaration.name}" is of times that are judged by the '
-                "participant's other times",
+                f'the comparison "{planned.declaration.name}" uses reading times that '
+                "depend on the participant's other times",
                 expected="neither most_sds nor residual_on_length in [analysis]",
             )
         if any(abs(sum(cells.values())) > _ROUNDING for cells in by_list.values()):
             raise StudyError(
-                f'the comparison "{planned.declaration.name}" is of reading times in different '
-                "lists, which have no bounds",
+                f'the comparison "{planned.declaration.name}" compares reading times from '
+                "different lists, which have no bounds",
                 expected="a difference of reading times within each list",
             )
         half, middle = None, 0.0

@@ -46,7 +46,7 @@ def _read_messages(text: str, location: str) -> Mapping[str, str]:
             continue
         if _find_placeholders(message.id) != _find_placeholders(message.string):
             raise StudyError(
-                f"the translation “{message.string}” has other placeholders than its message",
+                f"the translation “{message.string}” has different placeholders from its message",
                 where=location,
                 expected=f"the placeholders of “{message.id}”, written the same way",
             )

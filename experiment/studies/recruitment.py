@@ -147,7 +147,9 @@ class Recruitment(BaseModel):
         if self.filter_set and self.filters:
             raise ValueError("filter_set or filters, not both: a filter set has filters of its own")
         if self.filter_set_version and not self.filter_set:
-            raise ValueError("filter_set beside filter_set_version")
+            raise ValueError("filter_set together with filter_set_version")
         if self.content_warning_details and not self.content_warning:
-            raise ValueError('content_warning = "sensitive" or "explicit" beside its details')
+            raise ValueError(
+                'content_warning = "sensitive" or "explicit" together with its details'
+            )
         return self

@@ -63,7 +63,9 @@ class Stopping(BaseModel):
     @model_validator(mode="after")
     def _keys_of_the_rule(self) -> Self:
         if self.rule == "any_time" and self.looks:
-            raise ValueError("no looks with the rule any_time, which may stop after anybody")
+            raise ValueError(
+                "no looks with the rule any_time, which may stop after any participant"
+            )
         if self.rule == "planned_looks":
             if not self.looks:
                 raise ValueError("looks with the rule planned_looks, such as looks = [32, 48]")

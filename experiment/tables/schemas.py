@@ -322,6 +322,19 @@ SCORES = TableSchema(
             unit="nat",
             optional=True,
         ),
+        Column(
+            "choice_at",
+            "integer",
+            "how many tokens precede the choice: those of the item's context; 0 without a context",
+            optional=True,
+        ),
+        Column(
+            "logprob_of_choice_nats",
+            "number",
+            "log-probability of the choice given the item's context",
+            unit="nat",
+            optional=True,
+        ),
     ),
 )
 

@@ -81,10 +81,10 @@ class Screens:
                 if self.response.types
                 else "Make a study of each of its scales, and take those"
                 if several
-                else "No model types or does anything else that only a page of its own asks for"
+                else "Models cannot take trials with a page of their own, such as typed answers"
                 if self.response.has_details
-                else "For what is read step by step, `parallax reading surprisal` gives what a "
-                "model makes of each word",
+                else "For sentences that are read step by step, `parallax reading surprisal` "
+                "computes a model's surprisal at each word",
             )
         self._people, self._model = to_people, to_model
 

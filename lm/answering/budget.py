@@ -40,16 +40,16 @@ class Budget:
     def __init__(self, terms: Terms, ledger: Path | None = None) -> None:
         if terms.price_in is None or terms.price_out is None:
             raise LmError(
-                "what the server asks for tokens is unknown, so its calls could cost anything. "
+                "the price of the server's tokens is unknown, so its calls could cost any amount. "
                 "Give --price-in and --price-out per million tokens, and --cap; 0 for a server of "
                 "your own."
             )
         amounts = {"price-in": terms.price_in, "price-out": terms.price_out, "cap": terms.cap or 0}
         for name, amount in amounts.items():
             if not isfinite(amount) or amount < 0:
-                raise LmError(f"--{name} {amount:g} is no amount of money. Give 0 or more.")
+                raise LmError(f"--{name} {amount:g} is not an amount of money. Give 0 or more.")
         if terms.cap is None and (terms.price_in or terms.price_out):
-            raise LmError("calls cost something, but nothing bounds them. Give a --cap.")
+            raise LmError("calls cost money, but there is no cap on their total. Give a --cap.")
         self._price_in, self._price_out, self.cap = terms.price_in, terms.price_out, terms.cap
         self._ledger, self._lock = ledger, Lock()
         self._connection: sqlite3.Connection | None = None
@@ -72,9 +72,9 @@ class Budget:
             spent = _sum(connection)
             if self.cap is not None and spent + worst > self.cap:
                 raise LmError(
-                    f"the cap of {self.cap:g} is reached: {spent:.6g} are spent or set aside, and "
-                    f"the next call can cost {worst:.6g}. What was answered is kept. Run the same "
-                    "command with a higher --cap to go on."
+                    f"the cap of {self.cap:g} is reached: {spent:.6g} are spent or set aside, "
+                    f"and the next call can cost {worst:.6g}. The answers so far are kept. Run "
+                    "the same command with a higher --cap to go on."
                 )
             cursor = connection.execute("INSERT INTO spent (cost) VALUES (?)", (worst,))
             return int(cursor.lastrowid or 0)
@@ -139,7 +139,7 @@ class Budget:
             except (sqlite3.Error, OSError) as error:
                 raise LmError(
                     f"{self._ledger}: the costs of calls cannot be kept there ({error}). Name "
-                    "another folder, and see that its disk has space."
+                    "another folder, and make sure that its disk has space."
                 ) from error
 
     def _connect(self) -> sqlite3.Connection:

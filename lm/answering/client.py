@@ -98,9 +98,9 @@ class Client:
         if self.fingerprint and current != self.fingerprint:
             raise LmError(
                 f"{self._server.url}: the model has changed in mid-run: it was "
-                f'"{self.fingerprint}" and is "{current}". What was answered before is kept apart '
-                "from what comes after. Name a new folder with --out to begin again; with "
-                "--fingerprints record if copies of one model have different fingerprints."
+                f'"{self.fingerprint}" and is "{current}". Answers from before and '
+                "after the change are kept apart. Name a new folder with --out to begin again; "
+                "with --fingerprints record if copies of one model have different fingerprints."
             )
         self.fingerprint = current
         return reply
@@ -121,7 +121,7 @@ class Client:
                 continue
             if response.status_code == httpx.codes.OK:
                 if payload is None:
-                    reason = "the answer is no JSON object, or was cut off in the middle"
+                    reason = "the answer is not a JSON object, or was cut off in the middle"
                     continue
                 try:
                     reply = parse_reply(payload)
@@ -142,8 +142,8 @@ class Client:
             wait_s = max(wait_s, _retry_after_s(response))
         message = (
             f"{self._server.url}/{path} gives no answer ({reason}). Expected a server that speaks "
-            f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
-            "answered is kept: the same command goes on from there."
+            f"the OpenAI-compatible protocol and has the model {self._server.model}. The "
+            "answers so far are kept: the same command continues from there."
         )
         if unusable:
             raise UnusableReplyError(message)

@@ -185,8 +185,8 @@ def find_written_text(reply: ServerReply) -> str:
     if message and (choice.finish_reason == "length" or message.reasoning_content):
         return ""
     raise UnusableReplyError(
-        "the server writes nothing. Expected a text as content of the first choice's message. Ask "
-        "for a model that writes, at an address that speaks OpenAI's protocol."
+        "the server returned no text. Expected a text as content of the first choice's message. "
+        "Use a model that generates text, at an address that speaks OpenAI's protocol."
     )
 
 
@@ -257,9 +257,7 @@ def align_echoed_tokens(reply: ServerReply, text: str) -> list[tuple[int, float 
             f' it was asked about ("{text[:60]}")'
         )
     if not aligned or any(logprob is None for _, logprob in aligned[1:]):
-        raise UnusableReplyError(
-            f'the server gave nothing as a log-probability of a token of "{text[:60]}"'
-        )
+        raise UnusableReplyError(f'the server gave no log-probability for a token of "{text[:60]}"')
     return aligned
 
 

@@ -113,11 +113,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
 @click.option("--unit", type=click.Choice(list(_UNITS)), default="bits", show_default=True)
 @click.option(
-    "--divider", help="The divider of regions.  [default: white space, which divides words]"
+    "--divider",
+    help="The text that separates regions.  [default: white space, which separates words]",
 )
 @click.option("--no-spaces", is_flag=True, help="Pieces are written without spaces between them.")
 @click.option("--uncorrected", is_flag=True, help="Sum tokens without the correction for spaces.")
-@click.option("--pll", type=click.Choice(get_args(PLL)), help="Masked models: what is hidden.")
+@click.option(
+    "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
+)
 @click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
 def surprisal(
     model: str,

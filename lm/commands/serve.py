@@ -17,7 +17,7 @@ from lm.registry import HF_PREFIX, load_scorer
     type=click.Choice([str(choice) for choice in Tier]),
     default=str(Tier.TEXT),
     show_default=True,
-    help="What the server reports of probabilities.",
+    help="What the server reports about probabilities.",
 )
 @click.option(
     "--fault",
@@ -27,7 +27,7 @@ from lm.registry import HF_PREFIX, load_scorer
     help="A fault that the server makes; repeat it for more.",
 )
 def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
-    """Serve MODEL on this machine as an OpenAI-compatible server does, to try takers with.
+    """Serve MODEL on this machine as an OpenAI-compatible server does, to try `parallax take`.
 
     It supports only a few kinds of answers (labels, yes and no), and is not meant for other uses.
     """

@@ -169,9 +169,9 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--clip",
     type=click.FloatRange(0, min_open=True),
-    help="The norm to which longer gradients are shortened.",
+    help="The norm to which larger gradients are clipped.",
 )
-@click.option("--epochs", type=click.IntRange(1), help="The most epochs to train for.")
+@click.option("--epochs", type=click.IntRange(1), help="The maximum number of epochs.")
 @click.option(
     "--patience", type=click.IntRange(0), help="Stop after this many epochs without improvement."
 )

@@ -66,7 +66,7 @@ def _split_tagged_word(line: str, path: Path, number: int) -> tuple[str, str]:
     if len(columns) != 2 or not all(column.strip() for column in columns):
         raise LmError(
             f'{path}, line {number}: "{line[:60]}" has {len(columns)} column(s). Expected two: a '
-            "word, a tab and its supertag; sentences are divided by blank lines."
+            "word, a tab and its supertag; sentences are separated by blank lines."
         )
     return columns[0].strip(), columns[1].strip()
 

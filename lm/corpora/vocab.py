@@ -56,7 +56,7 @@ def _check(words: Mapping[str, int], n: int) -> None:
         )
     if BOTH not in words and not (BEGIN in words and END in words):
         raise LmError(
-            f"the vocabulary has no {BOTH}, which divides sentences (or {BEGIN} and {END}, which "
+            f"the vocabulary has no {BOTH}, which separates sentences (or {BEGIN} and {END}, which "
             f"enclose them). Add a line {BOTH} where the model expects it."
         )
     if len(words) != n:

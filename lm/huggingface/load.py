@@ -76,9 +76,10 @@ def refuse_adapter(folder: Path) -> None:
     """
     if (folder / "adapter_config.json").is_file():
         raise LmError(
-            f"{folder} holds an adapter (adapter_config.json), and a model is scored here without "
-            "one. Merge the adapter into the model (`merge_and_unload` of the library peft), save "
-            "the whole model, and score that; or remove the adapter's files."
+            f"{folder} holds an adapter (adapter_config.json), and Parallax scores models "
+            "without adapters. Merge the adapter into the model (`merge_and_unload` of the "
+            "library peft), save the whole model, and score that; or remove the adapter's "
+            "files."
         )
 
 
@@ -112,9 +113,9 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
         # Models of images and text are used for text alone.
         return AutoModelForImageTextToText
     raise LmError(
-        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
-        "causal (...ForCausalLM, ...LMHeadModel), masked (...ForMaskedLM) or encoder-decoder "
-        "(...ForConditionalGeneration) language model."
+        f"{source} is a {', '.join(architectures) or 'model without a named architecture'}. "
+        "Expected a causal (...ForCausalLM, ...LMHeadModel), masked (...ForMaskedLM) or "
+        "encoder-decoder (...ForConditionalGeneration) language model."
     )
 
 
@@ -131,7 +132,8 @@ def window_of(
     if any(n not in added or n in needed for n in range(config.vocab_size, len(tokenizer))):
         raise LmError(
             f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
-            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
+            f"{config.vocab_size:,}. They belong to different models; put the model and its own "
+            "tokenizer there."
         )
     longest = int(tokenizer.model_max_length)
     positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))

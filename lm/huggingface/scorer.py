@@ -194,7 +194,7 @@ class HfScorer:
             )
         else:
             reason = "it gives tokens a probability of 0 or none. Give another model."
-        raise LmError(f"{self.name} gives scores that are no finite numbers: {reason}")
+        raise LmError(f"{self.name} gives scores that are not finite numbers: {reason}")
 
     def _compute_hidden_states(
         self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor

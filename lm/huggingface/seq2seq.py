@@ -51,10 +51,15 @@ class Seq2SeqScorer:
         self.model, self._tokenizer, self._window = model, tokenizer, window
         self.name, self.trained_on = name, trained_on
         start = getattr(model.config, "decoder_start_token_id", None)
-        if not tokenizer.is_fast or start is None:
+        if not tokenizer.is_fast:
             raise LmError(
-                f"{name} has no tokenizer.json, or its config.json no decoder_start_token_id. Give "
-                "an encoder-decoder saved with both."
+                f"the tokenizer of {name} does not report the positions of its tokens in the text, "
+                "as those that read bytes (ByT5) do not. Give a model with a tokenizer.json."
+            )
+        if start is None:
+            raise LmError(
+                f"{name} has no decoder_start_token_id in its config.json. Give an encoder-decoder "
+                "saved with it."
             )
         self._start = int(start)
         self.notes: tuple[str, ...] = (

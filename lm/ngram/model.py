@@ -168,7 +168,7 @@ def _open_kenlm(path: Path) -> _Model:
         kenlm = importlib.import_module("kenlm")
     except ImportError as error:
         raise LmError(
-            f"{path} is to be read with KenLM, which is not installed. Install the package "
+            f"{path} needs KenLM, which is not installed. Install the package "
             'kenlm, or write "type": "ngram" in config.json to read an ARPA file without it.'
         ) from error
     config = kenlm.Config()

@@ -52,8 +52,8 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
         reason = " ".join(ascii(str(error)).strip("'\"").split())[:200] or type(error).__name__
         raise LmError(
             f"{path} cannot be read as a published checkpoint: {reason}. Expected a recurrent "
-            "model of an encoder, an rnn and a decoder, or its weights, saved by PyTorch; nothing "
-            "of it was run."
+            "model of an encoder, an rnn and a decoder, or its weights, saved by PyTorch; none "
+            "of its code was run."
         ) from error
     return shape, weights
 
@@ -77,7 +77,7 @@ def _list_weights(model: object) -> dict[str, Tensor]:
     for number, (name, module) in enumerate(_list_modules(model)):
         # Modules that contain each other would have endlessly many weights.
         if number == _MOST_MODULES or name.count(".") > _DEEPEST:
-            raise ValueError("its modules hold each other")
+            raise ValueError("its modules contain each other")
         parameters = module.part("_parameters").items()
         weights |= {
             f"{name}{key}": view.tensor() for key, view in parameters if isinstance(view, View)

@@ -141,6 +141,6 @@ def check_call(location: str, call: Call, rules: Mapping[str, Rule], features: F
             fits = value.text in values
         if not fits:
             raise LmError(
-                f'{location}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
+                f'{location}: "{value.text}" cannot be the {parameter} of "{call.rule}". '
                 f"Expected {parameter} or one of: {', '.join(values)}."
             )

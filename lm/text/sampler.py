@@ -102,9 +102,10 @@ class Sentences(Iterator[str]):
                 return sentence
         raise LmError(
             f'the grammar "{self.grammar.name}" gave {self.n - self._left:,} sentences; after '
-            f"that, {_MOST_FAILURES:,} draws in a row were excluded sentences, held a pair of "
-            f"words that is held out, or did not end. Ask for fewer than {self.n:,} sentences, "
-            "hold out fewer pairs, or give the grammar more words and less recursion."
+            f"that, {_MOST_FAILURES:,} draws in a row were excluded sentences, contained a "
+            "pair of words that is held out, or did not end. Ask for fewer than "
+            f"{self.n:,} sentences, hold out fewer pairs, or give the grammar more words and "
+            "less recursion."
         )
 
     def _draw(self) -> "_Drawn | None":

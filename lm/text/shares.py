@@ -112,4 +112,4 @@ def _list_word_forms(words: WordLists, name: str) -> tuple[str, ...]:
     for key, forms in words.items():
         if key.partition(".")[0] == name:
             return tuple(forms)
-    raise LmError(f'there is no word list "{name}", of which pairs were to be held out.')
+    raise LmError(f'there is no word list "{name}", whose pairs were to be held out.')

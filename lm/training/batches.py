@@ -48,8 +48,8 @@ class Columns:
         rows = len(inputs) // batch
         if rows == 0 or batch % world:
             raise LmError(
-                f"a batch of {batch} cannot be taken from a text of {len(inputs):,} tokens by "
-                f"{world} process(es). Give a longer text, or a batch size that the processes "
+                f"{world} process(es) cannot take a batch of {batch} from a text of "
+                f"{len(inputs):,} tokens. Give a longer text, or a batch size that the processes "
                 "can share."
             )
         own_columns = slice(rank * batch // world, (rank + 1) * batch // world)

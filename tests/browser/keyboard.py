@@ -35,6 +35,10 @@ _STOPS = """within => {
     event.stopImmediatePropagation();
     window.pressed.push(Number(event.target.dataset.stop ?? -1));
   }, { capture: true, signal: window.kept.signal });
+  // What comes from the server meanwhile would take the places away that have just been numbered.
+  for (const swap of ["htmx:beforeSwap", "htmx:sseBeforeMessage"]) {
+    window.addEventListener(swap, event => event.preventDefault(), { signal: window.kept.signal });
+  }
   const before = root.getAttribute("tabindex");
   root.tabIndex = -1;
   root.focus();
@@ -87,6 +91,8 @@ def assert_keyboard(page: Page, name: str, *, within: str = "body") -> None:
         name: What a failure calls it.
         within: Which part of it: the head that all pages share is looked at once.
     """
+    # What has the focus looks different at once, and not only after a transition.
+    page.emulate_media(reduced_motion="reduce")
     mouse_only = page.evaluate(_MOUSE_ONLY)
     assert not mouse_only, f"{name}: only a mouse can press {mouse_only}"
     stops = page.evaluate(_STOPS, within)

@@ -1,4 +1,4 @@
-"""A frozen plan: what was planned stays known, and no launch changes it silently."""
+"""A frozen plan: the study as it was planned stays known, and no launch changes it silently."""
 
 import json
 import shutil
@@ -156,11 +156,11 @@ def test_a_plan_changed_by_hand_or_of_a_newer_version_is_refused(folder: Path):
     with pytest.raises(StudyError, match="has the version 9"):
         launched(folder)
     path.write_text("{", "utf-8")
-    with pytest.raises(StudyError, match=r"the file is no plan .Expecting"):
+    with pytest.raises(StudyError, match=r"the file is not a plan .Expecting"):
         launched(folder)
     for other in ("[]", '{"version": 1}'):
         path.write_text(other, "utf-8")
-        with pytest.raises(StudyError, match="the file holds something else than a plan"):
+        with pytest.raises(StudyError, match="the file is JSON, but not a whole plan"):
             launched(folder)
 
 

@@ -13,8 +13,9 @@ from urllib.parse import unquote, urlencode
 from sqlalchemy import select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from tests.function_calls import counted
 from tests.hostile import documents
-from tests.hostile.answers import TooLongError, bounded, wrong_with
+from tests.hostile.answers import MOST_CALLS, TooLongError, bounded, wrong_with
 from tests.hostile.archives import archives, packed, study_files, study_with
 from tests.hostile.site import Site
 from webapp.core.clock import utc_now
@@ -37,11 +38,13 @@ class Sent:
     Attributes:
         counted: How many of a kind at a door were taken, refused, or told to be wrong.
         cpu_s: The most seconds of a processor that one took, by door, with processes of its own.
+        calls: The most functions that one called in the thread that answers, by door.
         found: What is wrong.
     """
 
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
     cpu_s: dict[str, float] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
     found: list[str] = field(default_factory=list)
 
 
@@ -56,7 +59,7 @@ class Doors:
 
     def __init__(self, site: Site, share: float = 1.0, damaged: int = 100) -> None:
         self.sent, self._site, self._share = Sent(), site, share
-        self._damaged, self._draw = damaged, random.Random(1)
+        self._damaged, self._draw, self._door = damaged, random.Random(1), ""
         with site.sessions.begin() as session:
             # A run that may be reported: nobody took part yet, so it is unblinded for nothing.
             run = session.scalars(select(Run)).one()
@@ -89,7 +92,7 @@ class Doors:
         return (each for each in everything if self._draw.random() < self._share)
 
     def _try(self, door: str, kind: str, send: Callable[[], str]) -> None:
-        before = _cpu_s()
+        before, self._door = _cpu_s(), door
         try:
             with bounded():
                 outcome = send()
@@ -107,7 +110,12 @@ class Doors:
         """Return an answer's status, where it leads to, and its text."""
         builder = EnvironBuilder(path, method=method, **options)
         environ = builder.get_environ() | {"HTTP_COOKIE": f"{COOKIE}={self._site.cookie}"}
-        body, status, headers = run_wsgi_app(self._site.app, environ, buffered=True)
+        calls, (body, status, headers) = counted(
+            lambda: run_wsgi_app(self._site.app, environ, buffered=True)
+        )
+        self.sent.calls[self._door] = max(self.sent.calls[self._door], calls)
+        if calls > MOST_CALLS:
+            raise _FoundError(f"{calls:,} calls in the thread that answers")
         content = b"".join(body)
         if headers.get("Content-Encoding") == "gzip":
             content = gzip.decompress(content)

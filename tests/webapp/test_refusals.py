@@ -107,7 +107,7 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
     monkeypatch.setattr(delivery, "_connect_mail_server", refuse)
     here = Settings(smtp_host="mail.example.org", smtp_from="lab@example.org")
     told = said(lambda: delivery.send_mail(here, "a@b.org", "s", "t"))
-    assert f"mail.example.org did not take the mail: {why}" in told
+    assert f"mail.example.org did not accept the mail: {why}" in told
     assert "Error" not in told and "Check smtp_host" in told
 
 

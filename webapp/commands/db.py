@@ -301,9 +301,9 @@ def restore_(
     click.echo(f"The database holds {content} again.")
     click.echo(record_note)
     click.echo(
-        "Everybody is signed out of the researcher pages. Programs' tokens and invitations are "
-        "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "
-        "are those of the backup: compare them with parallax users list."
+        "Everybody is signed out of the researcher pages. Programs' tokens and invitations no "
+        "longer work: make new ones. Accounts, roles, members of projects, passwords and second "
+        "factors are those of the backup: compare them with parallax users list."
     )
     click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
     tell_erased(folder, n_erased)

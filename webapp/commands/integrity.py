@@ -153,7 +153,10 @@ def _warn_about_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates
     click.echo("\nThe humanness block:")
     click.echo(text_table(header, [_block_row(ref, score) for ref, score in scores]))
     if rates is None:
-        click.echo("The study names no published rates, so nothing follows about who answered.")
+        click.echo(
+            "The study names no published rates, so the block says nothing about whether people"
+            " answered."
+        )
         return
     click.echo(
         "people, programs: the published shares with so many failures or more. nats: the sum of the"

@@ -73,7 +73,7 @@ def move_(url: str, instance: Path) -> None:
         _arrive(target, installation, departure)
     click.echo("The SQLite file is not used any more: nobody can be served or paid from it.")
     click.echo(
-        "Now let the setting database_url name the PostgreSQL database, start the server, and make "
+        "Now set database_url to the PostgreSQL database, start the server, and make "
         "a backup: parallax db backup FILE. Backups of the SQLite file cannot be restored there."
     )
     click.echo(
@@ -165,7 +165,7 @@ def _arrive(target: Engine, installation: Installation, departure: Departure) ->
             raise MoveError(
                 f"this installation was moved to {departure.to} at {departure.at} already",
                 where="database_url",
-                remedy="Let the setting database_url name that database",
+                remedy="Set database_url to that database",
             )
         right = paying_copy.State(departure.right) if departure.right else None
         paying_copy.move_right(connection, installation, right)

@@ -86,7 +86,7 @@ def _refuse_missing_installation(folder: Path) -> None:
         where=str(folder.absolute()),
         expected=f"the database {url.database}",
         remedy=f"Name the installation's folder with --instance or {INSTANCE_VARIABLE}; "
-        "parallax launch STUDY, parallax serve and parallax users add begin a new one",
+        "parallax launch STUDY, parallax serve and parallax users add create one",
     )
 
 

@@ -65,7 +65,7 @@ def add(name: str, instance: Path) -> None:
 @projects.command()
 @click.argument("name")
 @click.option("--runs", type=int, help="How many runs may be open.")
-@click.option("--participants", type=int, help="How many people may be at work at once.")
+@click.option("--participants", type=int, help="How many people may take part at once.")
 @click.option("--upload-mb", type=int, help="How many MB of uploaded studies are kept.")
 @click.option("--jobs", type=int, help="How many checks, launches and reports may run at once.")
 @add_instance_option
@@ -150,7 +150,7 @@ def member(name: str, user: str, role: str, instance: Path) -> None:
 def remove(name: str, user: str, instance: Path) -> None:
     """Remove USER from the project NAME; their access ends at once."""
     _change(instance, name, user, None)
-    click.echo(f"{user} is no member of {name} any more.")
+    click.echo(f"{user} is no longer a member of {name}.")
 
 
 @projects.command()

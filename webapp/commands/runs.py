@@ -84,7 +84,7 @@ def launch(
     click.echo(f"Run {run.ref} of {run.study} {run.study_version} is launched (seed {seed}).")
     click.echo("Every check of the design passed.")
     if unused := set_aside(recruits.terms, study):
-        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
+        click.echo(f"The recruiter {recruiter} ignores these keys: {', '.join(unused)}.")
     _print_link(run, study, link)
     return run.ref
 

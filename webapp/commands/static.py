@@ -68,7 +68,7 @@ REPORT = "report.html"
     show_default=True,
     help="Where answers are kept.",
 )
-@click.option("--url", default="", help="Where the store post, or another DataPipe, is.")
+@click.option("--url", default="", help="The address of the store post, or of another DataPipe.")
 @click.option("--experiment", default="", help="DataPipe's id of the experiment.")
 @click.option("--staging", default="", help="The database where DataPipe stages single answers.")
 @click.option(
@@ -81,7 +81,7 @@ REPORT = "report.html"
     type=click.IntRange(0, 99),
     default=20,
     show_default=True,
-    help="How many of a hundred you expect not to finish; it only changes what is printed.",
+    help="The percentage of people whom you expect not to finish; it only changes what is printed.",
 )
 @click.option("--no-counter", is_flag=True, help="Draw sessions by chance, not by a counter.")
 @click.option(
@@ -130,7 +130,7 @@ def static(
     check_needs_no_server(study, recruits, simulated=simulated)
     if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
         raise RunError(
-            f"the store {kind} and the name {out.name} do not go together",
+            f"the name {out.name} does not fit the store {kind}",
             where="--out",
             expected="a name that ends in .jzip for --store jatos, and any other for other stores",
         )
@@ -151,7 +151,7 @@ def static(
     if report_copy is not None:
         click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, study):
-        click.echo(f"The recruiter {recruiter} sets aside: {', '.join(unused)}.")
+        click.echo(f"The recruiter {recruiter} ignores these keys: {', '.join(unused)}.")
 
 
 def _write_study(
@@ -240,8 +240,8 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
         unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
         if not by_folder.keys() & runs.keys():
             raise RunError(
-                "the sessions are of no folder that was written here:"
-                f" {', '.join(sorted(unknown)) or 'none of them is as a page wrote it'}",
+                "the sessions come from no folder that this installation wrote:"
+                f" {', '.join(sorted(unknown)) or 'no file has the form that a page writes'}",
                 where=", ".join(map(str, paths)),
                 expected=f"one of: {', '.join(runs) or 'none yet'}",
                 remedy="Write the same folder again, from the same study with the same seed and"
@@ -272,7 +272,7 @@ def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entr
     if len(gathered.unreadable) > _SHOWN:
         lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
     for name, number in gathered.strange.items():
-        lines.append(f"{name}: {number} parts are nothing that a page wrote.")
+        lines.append(f"{name}: {number} parts were not written by a page.")
     for name, number in gathered.changed.items():
         lines.append(
             f"Session {name}: {number} entries are not as the browser wrote them, and are left out."
@@ -306,7 +306,8 @@ def _import_report(
     ]
     if gaps and mark.assignment == "counter":
         lines.append(
-            f"{len(gaps)} numbers below the highest are of nobody here: {_shortened_list(gaps)}."
+            f"{len(gaps)} numbers below the highest belong to no session here: "
+            f"{_shortened_list(gaps)}."
         )
     by_chance = any(each.by == CHANCE for each in replayed)
     return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]

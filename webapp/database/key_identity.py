@@ -176,8 +176,10 @@ def other_keys(problem: str) -> WebappError:
     return WebappError(
         f"the keys do not belong to the database: {problem}",
         where="the keys file (`secret_key`, or what `secret_key_file` names)",
-        expected="the keys under which people came: under others their links open nothing, and"
-        " they could take part twice",
+        expected=(
+            "the keys with which participants' links were made; with other keys the links open "
+            "nothing, and people could take part twice"
+        ),
         remedy=REMEDY,
     )
 

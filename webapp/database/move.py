@@ -98,7 +98,7 @@ def refuse_moved(engine: Engine) -> None:
         raise MoveError(
             f"{_MOVED} {departure.to} at {departure.at}, and its SQLite file is not used any more",
             where=str(engine.url.database),
-            remedy="Let the setting database_url name the PostgreSQL database",
+            remedy="Set database_url to the PostgreSQL database",
         )
     if _ARRIVING in marks:
         raise MoveError(

@@ -71,11 +71,11 @@ def check_url(url: str) -> str:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise DeliveryError(f"this is no address: {error}", remedy="Copy it again") from error
+        raise DeliveryError(f"this is not an address: {error}", remedy="Copy it again") from error
     if parts.scheme != "https" or not host or port == 0:
         raise DeliveryError("the address must begin with https:// and name a host")
     if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
-        raise DeliveryError("the address must hold no name before an @, no # and no spaces")
+        raise DeliveryError("the address must not contain a user name with @, a # or spaces")
     is_number = ":" in host or _ENDS_IN_NUMBER.search(host) is not None
     if host == "localhost" or ("." not in host.strip(".") and not is_number):
         raise _make_local_address_error(host)
@@ -125,7 +125,7 @@ def _resolve_public_address(url: str, resolve: Resolve) -> tuple[str, str]:
         addresses = list(resolve(host, port))
     except (OSError, UnicodeError) as error:
         # A name with an empty part, or with a part of 64 letters, cannot be resolved.
-        reason = getattr(error, "strerror", None) or "it is no name of a host"
+        reason = getattr(error, "strerror", None) or "it is not the name of a host"
         raise DeliveryError(f"the name {host} cannot be found: {reason}") from error
     if not addresses or not all(map(is_public_address, addresses)):
         raise _make_local_address_error(host)
@@ -181,10 +181,10 @@ def check_mail_address(address: str) -> str:
     try:
         parsed = Address(addr_spec=address)
     except (ValueError, IndexError, MessageError) as error:
-        raise DeliveryError(f'"{address[:60]}" is no mail address') from error
+        raise DeliveryError(f'"{address[:60]}" is not a mail address') from error
     good = parsed.username and "." in parsed.domain and address.isascii() and address.isprintable()
     if not good or len(address) > _LONGEST or any(sign in address for sign in ' ,;<>"'):
-        raise DeliveryError(f'"{address[:60]}" is no mail address', expected="name@example.org")
+        raise DeliveryError(f'"{address[:60]}" is not a mail address', expected="name@example.org")
     return address
 
 
@@ -219,7 +219,7 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
         raise DeliveryError(
-            f"{settings.smtp_host} did not take the mail: {_describe_mail_error(error)}",
+            f"{settings.smtp_host} did not accept the mail: {_describe_mail_error(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",
         ) from error

@@ -59,7 +59,7 @@ def build_compensation_entry(
     """
     if account is not None and account.assignment is not None:
         raise PaymentError(
-            f"{account.participant.ref} has submitted, so no other offer is needed",
+            f"{account.participant.ref} has submitted their work, so no other offer is needed",
             remedy=(
                 f"Pay the reward with: parallax approve {account.assignment.run_ref}; pay more "
                 f"with: parallax bonus {account.assignment.run_ref} --file FILE"

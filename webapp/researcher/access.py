@@ -277,7 +277,7 @@ def _make_not_found_error() -> RequestError:
         # Objects without a project are open only to roles of the installation.
         return make_role_refusal(g.user, Role.VIEWER)
     return RequestError(
-        "There is no project at this address, or you are no member of it.",
+        "There is no project at this address, or you are not a member of it.",
         status=404,
         code="unknown_project",
     )

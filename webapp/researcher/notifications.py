@@ -44,7 +44,7 @@ def add_address() -> ResponseReturnValue:
     if not causes:
         raise DeliveryError("nothing is chosen", remedy="Choose what you want notices about")
     if not 1 <= minutes <= _MOST_MINUTES:
-        raise DeliveryError("the minutes are no number from 1 to 1,440")
+        raise DeliveryError("the minutes are not a number from 1 to 1,440")
     check_webhook(address) if way is Channel.WEBHOOK else check_mail_address(address)
     if way is Channel.MAIL and not services.settings.smtp_host:
         raise DeliveryError(

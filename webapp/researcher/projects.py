@@ -185,7 +185,7 @@ def _find_account(session: Session, name: str) -> User:
 def _parse_role(typed: str) -> ProjectRole:
     if typed not in set(ProjectRole):
         raise ProjectError(
-            f'"{typed}" is no role in a project', expected=f"one of {', '.join(ProjectRole)}"
+            f'"{typed}" is not a role in a project', expected=f"one of {', '.join(ProjectRole)}"
         )
     return ProjectRole(typed)
 

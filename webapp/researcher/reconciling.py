@@ -102,7 +102,7 @@ def _parse_checked_time(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        problem = "The form is not whole. Open the page of the run's money again."
+        problem = "The form is incomplete. Open the page of the run's money again."
         raise RequestError(problem, status=400, code="not_said") from error
 
 

@@ -105,7 +105,7 @@ def message_participants(ref: str) -> ResponseReturnValue:
     try:
         whom = Recipients(request.form.get("whom", ""))
     except ValueError as error:
-        problem = "The form does not say to whom it is written."
+        problem = "The form does not say who gets the message."
         raise RequestError(problem, status=400, code="bad_whom") from error
     if not isinstance(platform, Messages):
         problem = "This platform cannot write to participants from here."

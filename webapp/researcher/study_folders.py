@@ -173,9 +173,7 @@ def store_upload(
         run_in_thread(lambda: shutil.rmtree(folder, ignore_errors=True))
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             raise
-        raise _make_upload_error(
-            "A name in the zip file cannot be a file's or a folder's."
-        ) from error
+        raise _make_upload_error("A name in the zip file cannot name a file or folder.") from error
     return f"{name} ({label})"
 
 
@@ -215,8 +213,8 @@ def _read_entries(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             )
         if len(path.parts) > _MOST_FOLDERS:
             raise _make_upload_error(
-                f"A file of the zip file lies in {len(path.parts) - 1} folders, one in another;"
-                f" {_MOST_FOLDERS - 1} are allowed."
+                f"A file of the zip file is nested in {len(path.parts) - 1} "
+                f"folders; {_MOST_FOLDERS - 1} are allowed."
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise _make_upload_error(f"The zip file holds a link: {entry.filename!r}.")

@@ -112,7 +112,7 @@ def check_unblinded(session: Session, run: Run) -> None:
     """
     if is_blind(session, run):
         raise RunError(
-            f"the run {run.ref} is blind: its answers are not given out",
-            expected="a run that somebody unblinded, with a reason that is kept",
+            f"the run {run.ref} is blind: its answers cannot be shown or exported",
+            expected="an unblinded run; the reason for unblinding is kept",
             remedy=f'Unblind it on its page, or with: parallax unblind {run.ref} --reason "..."',
         )

@@ -34,7 +34,7 @@ def check_responsible_people(study: Study) -> None:
         raise RunError(
             f'the study "{study.name}" does not say who is responsible for it:'
             f" study.toml lacks {', '.join(missing)}",
-            expected="contact, institution and ethics under [study], which participants read",
+            expected="contact, institution and ethics under [study], which the consent page shows",
             remedy=(
                 "Fill them in, and launch the study again. Simulated runs and previews do "
                 "not need them"

@@ -64,7 +64,10 @@ def make_links(
         RunError: The run has no such list, or too many links are requested at once.
     """
     if len(labels) * len(lists) > _MOST_AT_ONCE:
-        raise RunError(f"{len(labels) * len(lists):,} links", expected=f"at most {_MOST_AT_ONCE:,}")
+        raise RunError(
+            f"{len(labels) * len(lists):,} links",
+            expected=f"at most {_MOST_AT_ONCE:,}",
+        )
     known_lists = set(session.scalars(select(Place.list).where(Place.run_id == run.id).distinct()))
     if missing := [number for number in lists if number is not None and number not in known_lists]:
         raise RunError(

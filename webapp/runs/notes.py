@@ -93,7 +93,7 @@ def write_note(
         session.add(Note(**about, who=who, at=now, text=text))
     existing_names = {tag.name for tag in list_notes_and_tags(session, run, participant).tags}
     if len(existing_names | names) > _MOST_TAGS:
-        raise _make_note_error(f"At most {_MOST_TAGS} tags.")
+        raise _make_note_error(f"A participant has at most {_MOST_TAGS} tags.")
     session.add_all(
         Tag(**about, name=name, who=who, at=now) for name in sorted(names - existing_names)
     )
@@ -160,8 +160,8 @@ def _check_note(
     for name in sorted(names):
         if not _TAG.fullmatch(name):
             raise _make_note_error(
-                f'"{name[: 2 * LONGEST_TAG]}" is no tag: a tag begins with a letter or a digit and '
-                f"has at most {LONGEST_TAG} of letters, digits, spaces, and the signs . + - "
+                f'"{name[: 2 * LONGEST_TAG]}" is not a tag: a tag begins with a letter or a digit '
+                f"and has at most {LONGEST_TAG} of letters, digits, spaces, and the signs . + - "
                 "Separate tags by commas."
             )
     if text and len(list_notes_and_tags(session, run, participant).notes) >= _MOST_NOTES:

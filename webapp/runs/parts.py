@@ -27,7 +27,7 @@ def join_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...
     """
     if len(run_refs) < 2 or len({*run_refs}) < len(run_refs):
         raise RunError(
-            "parts can be joined only of two different runs or more",
+            "only two or more different runs can be joined as parts",
             expected="each run once, for example: parallax recruitment parts RUN1 RUN2",
         )
     runs = [find_named_run(session, ref).id for ref in run_refs]

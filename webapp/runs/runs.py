@@ -135,8 +135,8 @@ def check_served_here(session: Session, run: Run) -> None:
     if find_static_mark(session, run) is None:
         return
     raise RunError(
-        f'the run "{run.ref}" is taken without a server: this server would give its sessions to'
-        " other people as well, and its folder has no others",
+        f'the run "{run.ref}" is a folder of static pages: this server would give '
+        "the sessions of that folder to other people as well",
         expected="a run that was launched",
         remedy="Send people to the web host that has its folder, and read what the store kept with"
         " parallax import sessions; or write a folder with more sessions, or launch the study:"

@@ -22,8 +22,8 @@ def check_needs_no_server(study: Study, recruiter: Recruiter, *, simulated: bool
     needs = list(_list_server_needs(study, recruiter))
     if needs:
         raise RunError(
-            f'the study "{study.name}" cannot be a folder of static files, because it needs a'
-            f" server: {'; '.join(needs)}",
+            f'the study "{study.name}" cannot run as a folder of static pages, because '
+            f"it needs a server: {'; '.join(needs)}",
             where=str(study.folder),
             remedy="Take these out of study.toml, or launch the study on a server; docs/static.md"
             " says what else differs",
@@ -96,7 +96,7 @@ def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[s
             "a report says what was chosen and which version is good, and people could read it "
             "before they answer",
             where="--report",
-            expected="--simulated: a folder to look at, not one to collect people's answers",
+            expected="--simulated: a folder for looking at, not for collecting people's answers",
         )
     if out.suffix.lower() in (ARCHIVE, *ONE_FILE):
         raise RunError(
@@ -115,7 +115,7 @@ def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[s
         ) from error
     if path.suffix.lower() != ".html" or b"<html" not in content[:1000].lower():
         raise RunError(
-            "the file is no page",
+            "the file is not an HTML page",
             where=str(path),
             expected="the report.html that `parallax compare` wrote",
         )

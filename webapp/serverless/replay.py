@@ -146,7 +146,7 @@ class Replay:
             return
         code = str(entry.body["code"])
         if not _NAME.fullmatch(code):
-            raise UnfitEntryError("its code is none of ours")
+            raise UnfitEntryError("its code has not the form of a participant's code")
         mark = replayed.session if platform_id is None else None
         newcomer = Newcomer(self.run, entry.at, platform_id, mark, None)
         state = State.ARRIVED if agrees else State.DECLINED
@@ -228,7 +228,7 @@ class Replay:
     def _answer(self, replayed: ReplayedSession, entry: Entry) -> None:
         participant = _get_participant(replayed)
         if participant.state in _NEVER_TOOK_PART:
-            raise UnfitEntryError("nobody has agreed, or has a place")
+            raise UnfitEntryError("its participant has not agreed, or has no place")
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())

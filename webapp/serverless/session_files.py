@@ -136,7 +136,7 @@ def _read_archive(file: Path) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(io.BytesIO(file.read_bytes())) as archive:
             if sum(member.file_size for member in archive.infolist()) > _LARGEST_BYTES:
                 raise RunError(
-                    "the archive holds too much", where=str(file), expected="at most 512 MB"
+                    "the archive is too large", where=str(file), expected="at most 512 MB"
                 )
             for name in sorted(archive.namelist()):
                 # metadata.json is JATOS's description of the results, not a result.
@@ -154,7 +154,7 @@ def _parse_values(content: bytes) -> Iterator[Any]:
         try:
             value, at = decoder.raw_decode(text, at)
         except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"it is no JSON, or is cut short ({error})") from error
+            raise ValueError(f"it is not JSON, or is cut short ({error})") from error
         yield from value if isinstance(value, list) else [value]
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1

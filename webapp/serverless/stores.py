@@ -65,7 +65,7 @@ def make_store(
     takes = {"post": ("--url",), "datapipe": ("--url", "--experiment", "--staging")}
     for name, value in options.items():
         if value and name not in takes.get(kind, ()):
-            raise WebappError(f"the store {kind} takes no {name}", where=name)
+            raise WebappError(f"the option {name} does not apply to the store {kind}", where=name)
     if kind == "post":
         site = _check_site(url, "--url")
         return Store(kind, urlsplit(url).netloc, (site,), {"url": url})
@@ -80,7 +80,7 @@ def make_store(
 def _make_datapipe_store(url: str, experiment: str, staging: str, *, count: bool) -> Store:
     if not experiment.isalnum():
         raise WebappError(
-            f'"{experiment}" is no experiment of DataPipe',
+            f'"{experiment}" is not the id of a DataPipe experiment',
             where="--experiment",
             expected="the experiment's id, twelve letters and digits",
             remedy="Copy it from the experiment's page at pipe.jspsych.org",
@@ -99,13 +99,13 @@ def _check_site(url: str, option: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.username:
         raise WebappError(
-            f'"{url}" is no address that answers can be sent to',
+            f'"{url}" is not an address to which answers can be sent',
             where=option,
             expected="an address such as https://example.org/keep",
         )
     if parts.scheme == "http" and not is_loopback(url):
         raise WebappError(
-            f'"{url}" would carry people\'s answers for anybody to read',
+            f'"{url}" would send participants\' answers unencrypted',
             where=option,
             expected="an address that begins with https",
         )

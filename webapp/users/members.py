@@ -62,7 +62,7 @@ def set_member(
     if old_role == new_role:
         if role is None:
             raise ProjectError(
-                f'"{user.name}" is no member',
+                f'"{user.name}" is not a member',
                 where=f"project {project.name}",
                 remedy=f"See who is: parallax projects members {project.name}",
             )

@@ -131,8 +131,8 @@ def end_project(session: Session, project: Project, *, by: str, now: datetime) -
     if open_runs or at_work:
         raise ProjectError(
             f'the project "{project.name}" was not ended: people can take part in it'
-            f" ({len(open_runs)} open runs, {at_work} people at work)",
-            expected="closed runs, in which nobody is at work",
+            f" ({len(open_runs)} open runs, {at_work} people taking part)",
+            expected="closed runs, in which nobody is taking part",
             remedy=f"Close its runs ({', '.join(open_runs) or 'done'}) and wait until everybody"
             " has finished or left",
         )

@@ -199,7 +199,7 @@ def _digest_recovery_code(user: User, code: str) -> str:
 def _make_wrong_code_error() -> RequestError:
     return RequestError(
         "The code is not right, or was used before. The app shows a new one every 30 "
-        "seconds; if none is taken, compare the telephone's clock with the true time.",
+        "seconds; if no code is accepted, check the telephone's clock.",
         status=401,
         code="wrong_code",
     )

@@ -42,7 +42,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
     """
     if len(files) != len(texts):
         raise AnalysisError(
-            f"{len(files)} results files have {len(texts)} item files",
+            f"there are {len(files)} results files, but {len(texts)} item files",
             where=", ".join(map(str, [*files, *texts])),
             expected="--texts for each results file, in the same order",
         )

@@ -153,7 +153,7 @@ def parse_time(text: str, where: Path, line: int) -> float:
         return float(text)
     except ValueError as error:
         raise AnalysisError(
-            f'the time "{text}" is no number',
+            f'the time "{text}" cannot be read as a number',
             where=f"{where}, line {line}",
             expected="milliseconds",
         ) from error

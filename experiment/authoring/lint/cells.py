@@ -63,7 +63,7 @@ def cells(materials: Materials) -> Iterator[Fault]:
         materials,
         "a cell of a spreadsheet",
         lambda text: bool(_CELL.fullmatch(text.strip())),
-        "is a cell of a spreadsheet and no text",
+        "holds a value that a spreadsheet made, not a text",
         "Write the text; in a spreadsheet, format the column as text first",
     )
     yield from _find_missing_contexts(materials)
@@ -95,7 +95,7 @@ def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
 
 def markup(materials: Materials) -> Iterator[Fault]:
     """Report texts with Markdown or LaTeX, which participants would see literally."""
-    remedy = "Take the signs away: participants see the text as it is"
+    remedy = "Remove the markup: participants see the text literally"
     yield from _texts(
         materials,
         "Markdown",
@@ -113,14 +113,14 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
         "a note left over",
         lambda text: bool(_LEFT_OVER.search(text)),
         "holds a note that nobody meant participants to read",
-        "Take the note away",
+        "Remove the note",
     )
     yield from _texts(
         materials,
         "an example's number",
         lambda text: bool(_NUMBERED.search(text)),
         "begins with the number of an example",
-        "Take the number away",
+        "Remove the number",
         style=True,
     )
     yield from _texts(
@@ -251,10 +251,10 @@ def kinds(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "a kind that is none",
             items,
-            f'has "{word}" in the column "{header}", which is no kind; so the whole column was '
-            "taken for one of your own, and all fillers and catch trials became targets",
+            f'has "{word}" in the column "{header}", which is not a kind of item; so Parallax '
+            "read the whole column as one of your own, and made fillers and catch trials targets",
             (f'Write "{near}"' if near else "Write target, filler or catch")
-            + " and make the study again, or give a column that does not say the kind another name",
+            + " and make the study again, or rename the column if it does not state the kind",
             fatal=True,
         )
 
@@ -270,9 +270,9 @@ def lists(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "lists that are not read",
             (),
-            f"{note[:-1]}; Parallax dealt the items otherwise",
-            "Correct the column and make the study again, or give it another name where it does "
-            "not say who sees what",
+            f"{note[:-1]}; Parallax assigned the items to lists by itself",
+            "Correct the column and make the study again, or rename it if it does not "
+            "say which list an item is in",
         )
 
 
@@ -312,7 +312,7 @@ def numbers(materials: Materials) -> Iterator[Fault]:
             f'has "{values[texts[0].item_id]}" in the column "{column.removeprefix("own_")}", '
             f"where {len(filled) - len(texts)} items have a number: the analysis reads the whole "
             "column as words",
-            "Write a number with a point before its decimals, or leave the cell empty",
+            "Write a number with a decimal point, or leave the cell empty",
         )
 
 
@@ -340,7 +340,7 @@ def _find_similar_names(
                     items,
                     f'has the {attribute} "{name}", as {number} item(s) have; '
                     f'{others} have "{other}"',
-                    f'Write "{other}", where that was meant',
+                    f'Write "{other}", if that was meant',
                 )
 
 

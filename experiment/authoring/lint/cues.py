@@ -33,8 +33,8 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "final punctuation",
             tuple(differing),
-            f'ends with another sign in one version: "{good}", "{other}"',
-            "End all versions with the same sign: participants can choose by it",
+            f'ends with different punctuation in one version: "{good}", "{other}"',
+            "End all versions with the same punctuation: participants can choose by it",
         )
     sentences = [item for item in materials.items if is_whole(item) and item not in differing]
     without_stop = [item for item in sentences if not any(map(ending, materials.versions(item)))]
@@ -46,7 +46,7 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "final punctuation of the others",
             tuple(without_stop),
-            f'has no sign at its end, as nearly all others have: "{without_stop[0].good}"',
+            f'has no final punctuation, unlike nearly all others: "{without_stop[0].good}"',
             "End it like the others",
         )
 
@@ -85,7 +85,8 @@ def capitals(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "first letter of the others",
             tuple(odd_items),
-            f'begins otherwise than nearly all others: "{odd_items[0].good}"',
+            "begins with a capital or small letter, unlike nearly all others: "
+            f'"{odd_items[0].good}"',
             "Begin it like the others",
         )
     loud = [
@@ -97,7 +98,7 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             "words in capitals",
             tuple(loud),
             f'writes a word in capitals in one version only: "{good}", "{other}"',
-            "Write all versions alike: participants can choose by the capitals",
+            "Write all versions the same way: participants can choose by the capitals",
         )
     recased = [
         item for item in materials.paired if _has_word_in_two_cases(materials.versions(item))
@@ -107,8 +108,8 @@ def capitals(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "capitals of a word",
             tuple(recased),
-            f'writes one word with and without a capital: "{good}", "{others[0]}"',
-            "Write it alike in all versions",
+            f'writes one word both with and without a capital: "{good}", "{others[0]}"',
+            "Write it the same way in all versions",
         )
 
 
@@ -154,7 +155,7 @@ def signs(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "quotation marks",
             tuple(quoted),
-            f'has other quotation marks in one version: "{good}", "{other}"',
+            f'has different quotation marks in one version: "{good}", "{other}"',
             "Put the same marks into all versions: participants can choose by them",
         )
     for group in materials.groups(lambda item: item.construction).values():
@@ -165,8 +166,8 @@ def signs(materials: Materials) -> Iterator[Fault]:
             yield Fault(
                 "signs inside",
                 tuple(differing),
-                f'has a comma or another sign in one version only: "{good}", "{other}"',
-                "Where the sign is not what the study is about, put it into all versions",
+                f'has a comma or another punctuation mark in one version only: "{good}", "{other}"',
+                "Unless the study is about this mark, put it into all versions",
             )
     differing = [
         item for item in materials.paired if _has_difference(materials, item, _count_inner_marks)
@@ -176,9 +177,9 @@ def signs(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "signs inside",
             (),
-            f'a comma or another sign tells the versions of nearly every item apart: "{good}", '
-            f'"{other}"',
-            "Where the sign is not what the study is about, put it into all versions",
+            "a comma or another punctuation mark distinguishes the versions of nearly every "
+            f'item: "{good}", "{other}"',
+            "Unless the study is about this mark, put it into all versions",
         )
 
 
@@ -197,8 +198,9 @@ def lengths(materials: Materials) -> Iterator[Fault]:
             yield Fault(
                 "length of one version",
                 tuple(uneven),
-                f'has versions of other lengths than the other items: "{good}", "{others[0]}"',
-                "Make the versions as alike in length as those of the others",
+                f'has versions that differ in length more than those of other items: "{good}", '
+                f'"{others[0]}"',
+                "Make the lengths of the versions as similar as in the other items",
             )
     if len(far) < _FEWEST_ITEMS or abs(mean(far.values())) < _LONGER:
         return
@@ -212,8 +214,8 @@ def lengths(materials: Materials) -> Iterator[Fault]:
                 (),
                 f"the other version is {name} than the good one in {number} of {len(far)} items, "
                 f"by {abs(mean(far.values())):.1f} words on average",
-                "Add items, fillers for example, of which the longer version is the good one as "
-                "often as not: participants can choose by the length",
+                "Add items, fillers for example, whose longer version is the good "
+                "one about half of the time: participants can choose by the length",
             )
 
 
@@ -237,7 +239,7 @@ def order(materials: Materials) -> Iterator[Fault]:
         yield Fault(
             "word order",
             (),
-            f'in all {len(moves)} pairs the same words have changed places: "{good}", "{other}"',
+            f'in all {len(moves)} pairs the same words are in another order: "{good}", "{other}"',
             "Add items, fillers for example, in which another order is the good one: participants "
             "can choose by the place of a word",
         )

@@ -29,8 +29,8 @@ def typography(materials: Materials) -> Iterator[Fault]:
             tuple(rarer),
             f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {n_rest} item(s) "
             f"have {'straight' if rarer is with_curly else 'curly'} ones",
-            "Write all alike: what is typed otherwise in one condition is a part of it, and models "
-            "read other tokens",
+            "Type all in the same way: a difference between conditions becomes a part of what "
+            "is compared, and models read different tokens",
         )
 
 

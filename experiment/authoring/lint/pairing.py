@@ -108,7 +108,7 @@ def contradictions(materials: Materials) -> Iterator[Fault]:
                 (item, other),
                 f'has "{item.good}" as the good version, and the item "{other.item_id}" has it as '
                 "the other one",
-                "Exchange the versions of one of them, or remove it",
+                "Swap the versions of one of them, or remove it",
             )
 
 
@@ -127,7 +127,7 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
                 (group[0],),
                 f"and {shifted - 1} more of {group[0].construction} have a version that fits "
                 f'another item better: "{good}", "{bad}"',
-                "Look whether a column was shifted or sorted alone",
+                "Check whether a column was shifted, or sorted without the others",
             )
         else:
             yield from _find_exchanged(materials, group, bags, distances)
@@ -178,7 +178,7 @@ def _find_exchanged(
                     (group[index], group[other]),
                     f'and the item "{group[other].item_id}" seem to have each other\'s version: '
                     f'"{good}", "{bad}"',
-                    "Exchange them, or correct the row",
+                    "Swap them, or correct the row",
                 )
 
 
@@ -197,7 +197,7 @@ def _find_copied(
             yield Fault(
                 "the same version in two items",
                 tuple(items),
-                f'has the same other version as the item "{items[1].item_id}": '
+                f'has the same second version as the item "{items[1].item_id}": '
                 f'"{materials.versions(items[0])[1]}"',
                 "Write the version that belongs to each",
             )

@@ -259,7 +259,9 @@ def stretch_lengths(n_trials: int, n_spread: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def placement_bounds(lengths: tuple[int, ...]) -> list[int]:
-    """Return ``B(a)`` for each a: the most ways to place spread trials that separate a alike gaps.
+    """Return, for each number of gaps between alike trials, the most ways to fill them all.
+
+    A spread trial fills a gap if it separates two trials of one group.
 
     Args:
         lengths: The number of positions in each stretch.

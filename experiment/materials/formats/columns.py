@@ -191,7 +191,7 @@ def kinds_from_conditions(
         for own_name in [row.values[column]]
     )
     counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
-    note = f'The column "{column}" says of some rows what they are for: {counts}.'
+    note = f'The column "{column}" states the kind of some rows: {counts}.'
     kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
     return kinds_table, {**headers, "kind": header}, [note]
 
@@ -301,11 +301,11 @@ def _refuse_misspelt(table: RawTable, column: str) -> None:
         word = row.values[column].lower()
         if word in misspelt:
             raise MaterialsError(
-                f'"{row.values[column]}" in the column "{column}" is no kind of item',
+                f'"{row.values[column]}" in the column "{column}" is not a kind of item',
                 where=row.place,
-                expected="target, filler, catch or practice in every row of it",
+                expected="target, filler, catch or practice in every row of this column",
                 remedy=(f'Did you mean "{misspelt[word]}"? ' if misspelt[word] else "")
-                + "A column that does not say what items are for needs another name",
+                + "Rename the column if it does not state the kind",
             )
 
 

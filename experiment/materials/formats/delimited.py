@@ -86,11 +86,13 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     notes = list(_fill_merged_cells(lines, first))
     if other_sheets:
         names = ", ".join(f'"{sheet.title}"' for sheet in other_sheets)
-        notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
+        notes.append(
+            f'Only the first sheet of the workbook, "{first.title}", is read, not {names}.'
+        )
     if hidden := _hidden_columns(first):
         notes.append(
             f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
-            "and delete it where it is not meant."
+            "and delete it if it does not belong to the items."
         )
     return lines, tuple(notes)
 
@@ -134,7 +136,7 @@ def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
             f"{len(hidden)} row(s) of the sheet are hidden: {row_numbers}",
             where=f"{path}, row {hidden[0]}",
             expected="a sheet without hidden rows, so that it is clear which are items",
-            remedy="Show all rows and take away filters; then delete the rows that are no items",
+            remedy="Show all rows and remove filters; then delete the rows that are not items",
         )
 
 
@@ -200,7 +202,7 @@ class TextFile:
 
     @contextmanager
     def lines(self, n_skipped: int = 0) -> Iterator[TextIO]:
-        """Open the file after its first ``after`` characters, with line ends unchanged."""
+        """Open the file after its first ``n_skipped`` characters, with line ends unchanged."""
         with self.path.open(encoding=self.encoding, newline="") as file:
             n_left = n_skipped
             while n_left > 0 and (chunk := file.read(min(n_left, _PIECE))):

@@ -172,7 +172,8 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
             f'the item "{frame}" of {construction} has no condition, although others have one',
             where=row.place,
             expected=f"one of: {', '.join(filter(None, conditions))}",
-            remedy="Write it; or remove a row of totals; or say filler or catch in a column kind",
+            remedy="Write the condition; remove the row if it holds totals; or write filler or "
+            'catch in a column "kind"',
         )
     _refuse_misspelt(construction, conditions, cells)
     for frame, frame_levels in cells.items():
@@ -183,8 +184,11 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
                 f"{', '.join(missing)}",
                 where=first.place,
                 expected=f"every item in each of: {', '.join(conditions)}",
-                remedy="Add the row, or remove the item; or, for several designs with conditions "
-                "of their own, tell them apart: --column construction=HEADER",
+                remedy=(
+                    "Add the row, or remove the item; or, if the table holds several designs "
+                    "with different conditions, name the column that tells them apart: --column "
+                    "construction=HEADER"
+                ),
             )
     return True
 
@@ -205,7 +209,7 @@ def _refuse_misspelt(
             continue
         raise MaterialsError(
             f'the condition "{name}" occurs with {n} of the {len(cells)} items of {construction}, '
-            f"and there in place of {' or '.join(sorted(missing_columns))}",
+            f"and there instead of {' or '.join(sorted(missing_columns))}",
             where=of_items[0][name].place,
             expected=f"every item in each of: {', '.join(usual)}",
             remedy=suggest(name, sorted(missing_columns)) or "Correct the condition",
@@ -308,7 +312,7 @@ def _find_fault(
                         f"made by {words}",
                         where=row.place,
                         expected=expected_design,
-                        remedy=f'Correct "{factor}" here, and wherever it is written so',
+                        remedy=f'Correct "{factor}" here and in every other row with this value',
                     )
             levels = _read_levels(row, factors)
             if levels in first:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
@@ -19,6 +20,7 @@ BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
 _TASK = "task"
+_NEARLY_EVERY = 0.9
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # With so many words, what stands as a header is a sentence.
@@ -92,7 +94,8 @@ def read_pairs(
     _refuse_missing(table, drafts)
     if not identical:
         _refuse_identical(drafts)
-    _refuse_shifted([draft for draft in drafts if draft.bad])
+    for version in ("bad", "distractor"):
+        _refuse_shifted([draft for draft in drafts if getattr(draft, version)], version)
     return drafts
 
 
@@ -181,9 +184,9 @@ def _pair_rows(table: RawTable, headers: Mapping[str, str]) -> Iterator[Draft]:
         pair = halves.setdefault(tuple(row.values[name] for name in shared), {})
         if (version in of_good) in pair:
             raise MaterialsError(
-                f"the row is a second {version} sentence of the same {', '.join(shared)}",
+                f"the row is a second {version} sentence with the same {', '.join(shared)}",
                 where=row.place,
-                expected="one good and one bad sentence for each",
+                expected="one good and one bad sentence for each item and condition",
                 remedy="Name the column that tells them apart with --column condition=HEADER",
             )
         pair[version in of_good] = row
@@ -250,15 +253,27 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
         if 2 * sum(_is_longer_than_a_mark(str(getattr(draft, name))) for draft in drafts)
         > len(drafts)
     ]
+    # Signs, and marks without capitals, may be options; a word in capitals among others is none.
+    in_capitals = {mark for mark in _MISSING if mark != mark.lower()}
+    marked_columns = {
+        name: _MISSING if name in long_columns else in_capitals
+        for name in TEXTS
+        if name in long_columns or _has_small_letters(drafts, name)
+    }
     for draft in drafts:
-        for name in long_columns:
-            if (mark := str(getattr(draft, name)).strip()) in _MISSING:
+        for name, marks in marked_columns.items():
+            if (mark := str(getattr(draft, name)).strip()) in marks:
                 raise MaterialsError(
                     f'the {name} text is "{mark}", which says that a value is missing',
                     where=draft.place,
                     expected="a text, or an empty cell where there may be none",
                     remedy=f"Write the text, or leave the row out of {table.path.name}",
                 )
+
+
+def _has_small_letters(drafts: list[Draft], name: str) -> bool:
+    """Return whether most texts of a column are words with small letters."""
+    return 2 * sum(str(getattr(draft, name)).islower() for draft in drafts) > len(drafts)
 
 
 def _is_longer_than_a_mark(text: str) -> bool:
@@ -282,38 +297,43 @@ def _refuse_identical(drafts: list[Draft]) -> None:
         )
 
 
-def _refuse_shifted(drafts: list[Draft]) -> None:
-    """Refuse pairs of which one sentence is a row too high or too low throughout.
+def _refuse_shifted(drafts: list[Draft], version: str) -> None:
+    """Refuse items of which a version is a row too high or too low throughout.
 
-    Then each good sentence shares more words with the bad one of the next row, or of the row
+    Then each good sentence shares more words with that of the next row, or of the row
     before, than with its own. At the end of the table one row may have none.
     """
     if len(drafts) < _FEWEST_SHIFTED:
         return
-    good, bad = ([_split_words(text) for text in texts] for texts in zip(
-        *((draft.good, draft.bad) for draft in drafts), strict=True
+    good, bad = ([_count_words(text) for text in texts] for texts in zip(
+        *((draft.good, str(getattr(draft, version))) for draft in drafts), strict=True
     ))  # fmt: skip
     differing_words = [_count_differing(*pair) for pair in zip(good, bad, strict=True)]
-    for rows in (1, -1):
+    for rows, place in ((1, "next"), (-1, "previous")):
         neighbours = [*bad[rows:], *bad[:rows]]
         shifted = [_count_differing(*pair) for pair in zip(good, neighbours, strict=True)]
         nearer = sum(
             0 < shifted_count < paired_count
             for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
-        if nearer >= len(drafts) - 1:
+        if nearer >= min(len(drafts) - 1, _NEARLY_EVERY * len(drafts)):
             raise MaterialsError(
-                "the good and the bad sentences are shifted by a row: nearly every good sentence "
-                f"fits the bad one of the {'next' if rows == 1 else 'previous'} row better than "
-                f'its own, such as "{drafts[1].good}" next to "{drafts[1].bad}"',
+                f"the good and the {version} sentences are shifted by a row: nearly every good "
+                f"sentence fits the {version} one of the {place} row better than its own, such as "
+                f'"{drafts[1].good}" next to "{getattr(drafts[1], version)}"',
                 where=drafts[1].place,
                 expected="the two sentences of a pair in one row, or under one item",
-                remedy="Move the column back by a row",
+                remedy="Shift one of the two columns by a row",
             )
 
 
-def _split_words(text: str) -> Counter[str]:
-    return Counter(text.lower().split())
+def _count_words(text: str) -> Counter[str]:
+    """Return the words of a text, or the signs of a script without spaces, and their neighbours.
+
+    Versions may have the same words in another order.
+    """
+    words = text.lower().split() if " " in text.strip() else list(text)
+    return Counter([*words, *map(" ".join, pairwise(words))])
 
 
 def _count_differing(first: Counter[str], second: Counter[str]) -> int:

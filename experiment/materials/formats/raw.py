@@ -119,16 +119,21 @@ def _open_text_file(path: Path, language: str) -> tuple[TextFile, tuple[str, ...
 def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, ...]:
     if damaged_word := lost_word(text):
         raise MaterialsError(
-            f"the file is not Unicode, and read as Excel on Windows writes it ({encoding}) "
-            f'it has the word "{damaged_word}"',
+            "the file is not Unicode text; read in the encoding of Excel on Windows "
+            f'({encoding}), it contains the word "{damaged_word}"',
             where=str(path),
             expected="a text table in UTF-8",
-            remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; where --language is not the '
-            "language of the sentences, name that",
+            remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; if --language is not '
+            "the language of the sentences, correct it",
         )
     word = telling_word(text)
     advice = f'; check that "{word}" is right' if word else ""
-    return (f"{path.name} is not Unicode: it was read as Excel on Windows writes it{advice}.",)
+    return (
+        (
+            f"{path.name} is not Unicode text: it was read in the encoding of Excel on "
+            f"Windows{advice}."
+        ),
+    )
 
 
 def _read_text_table(path: Path, language: str) -> RawTable:
@@ -212,7 +217,7 @@ def _read_json_list(path: Path, language: str) -> RawTable:
         ) from error
     if not isinstance(records, list) or not all(isinstance(values, dict) for values in records):
         raise MaterialsError(
-            "the file is JSON, but no list of items and no SyntaxGym suite",
+            "the file is JSON, but neither a list of items nor a SyntaxGym suite",
             where=str(path),
             expected='[{"item": 1, "good": ..., "bad": ...}, ...], or a suite with "meta" and '
             '"items"',

@@ -213,8 +213,8 @@ def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str
         if name not in columns.values() and n_questions > len(cells) / 2:
             yield (
                 f'The column "{name}" looks like questions ("{cells[0][:60]}") and is not read: '
-                "nobody is asked them. Call it question, and its columns answers and answer, if "
-                "they are to be asked after each sentence."
+                "participants are not asked them. To ask them after each sentence, call the column "
+                "question, and those of the answers answers and answer."
             )
 
 
@@ -230,7 +230,7 @@ def _note_beginnings(
         if name not in columns.values() and all(len(text.split()) > longest for text in cells):
             yield (
                 f'The column "{name}" is not read, and its texts are longer than the options '
-                f'("{cells[0][:60]}"): if the options go on from it, add --column context={name}.'
+                f'("{cells[0][:60]}"): if the options continue it, add --column context={name}.'
             )
 
 

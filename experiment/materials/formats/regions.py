@@ -4,19 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import regex
-
 from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import RawRow, RawTable
-from experiment.records import Variant
+from experiment.records import SPACELESS, Variant
 
 BAR = "|"
-# Scripts that do not separate words by spaces.
-SPACELESS = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
-    r"\u3000-\u303f\uff00-\uffef]"
-)
 _NUMBERED = re.compile(r"region_?([0-9]+)")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 

@@ -113,7 +113,7 @@ class _Reader:
     def _advance(self) -> None:
         self._match = _TOKEN.match(self._text, self._place)
         if self._match is None and self._text[self._place :].strip():
-            raise ValueError(f'no formula knows what "{self._text[self._place :].strip()}" means')
+            raise ValueError(f'a formula cannot contain "{self._text[self._place :].strip()}"')
         self._place = self._match.end() if self._match else len(self._text)
         self._next = (self._match["sign"] or "") if self._match else ""
 

@@ -50,7 +50,7 @@ class PrefixCompletion(ResponseType):
         """
         if not item.context:
             raise StudyError(
-                f'the item "{item.item_id}" has no context that its options could go on from',
+                f'the item "{item.item_id}" has no context for its options to continue',
                 where="response prefix_completion",
                 expected="a context in every item",
                 remedy='Give the templates a context, or choose the response "sentence_pair"',

@@ -96,9 +96,9 @@ class Mixed(ResponseType):
             return task
         task_names = ", ".join(self.tasks)
         raise StudyError(
-            f'the item "{item.item_id}" is of the task "{task}", which study.toml lacks'
+            f'the item "{item.item_id}" belongs to the task "{task}", which study.toml lacks'
             if task
-            else f'nothing says which task the item "{item.item_id}" is of',
+            else f'nothing says which task the item "{item.item_id}" belongs to',
             expected=f'one of {task_names} in the column "{self.column}", or a task with the '
             "blocks of its items",
             remedy="Name it in the table of items, or give the task its blocks",

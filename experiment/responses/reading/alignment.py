@@ -170,8 +170,8 @@ def find_misaligned(
                 item,
                 flaw(
                     item,
-                    f'the column "{column}" is empty, and other items of the construction "{name}" '
-                    "have a critical region there",
+                    f'the column "{column}" is empty, but other items of the construction "{name}" '
+                    "name a critical region in it",
                     "a critical region in all items of a construction, or in none",
                 ),
             )
@@ -222,8 +222,8 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         second.item,
         f'the conditions "{first.cell}" and "{second.cell}" of the construction "{construction}" '
         f"do not align: {detail}{count_note}",
-        "regions that correspond in all conditions of a frame, for they are compared region by "
-        "region",
+        "regions that correspond in all conditions of a frame, because they are compared "
+        "region by region",
         "Correct the critical region of one of them" if critical else _REMEDY,
     )
 

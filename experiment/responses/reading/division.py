@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
 from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
-from experiment.materials.formats.regions import BAR, SPACELESS
-from experiment.records import MOST_STEPS, PAIR, Item, Side, Variant
+from experiment.materials.formats.regions import BAR
+from experiment.records import MOST_STEPS, PAIR, SPACELESS, Item, Side, Variant
 
 Unit = Literal["word", "region", "sentence"]
 Context = Literal["read", "whole"]
@@ -103,7 +103,7 @@ def divide_into_steps(
             item,
             f"the sentence has {len(steps)} {noun}{'' if len(steps) == 1 else 's'}: "
             f"{_shorten_text(text)}",
-            f"{FEWEST_STEPS} to {MOST_STEPS}, for it is read step by step",
+            f"{FEWEST_STEPS} to {MOST_STEPS}, because it is read step by step",
         )
     return tuple(steps)
 
@@ -136,7 +136,7 @@ def _refuse_undivided(item: Item, version: str, steps: Sequence[Step]) -> None:
         if len(SPACELESS.findall(step.text)) > _LONGEST_WORD:
             raise flaw(
                 item,
-                f"nothing divides the words of {_shorten_text(step.text)}, whose script writes "
+                f"nothing separates the words of {_shorten_text(step.text)}, whose script writes "
                 "no spaces",
                 f'a column "{version}_regions" with bars ({BAR}) between the words',
             )
@@ -160,7 +160,7 @@ def split_rendered_text(item: Item, steps: Sequence[Step], rendered: str) -> tup
     if _remove_spaces(rendered)[: len(letters)].casefold() != letters.casefold():
         raise flaw(
             item,
-            f"the rendering makes other words of the sentence: {_shorten_text(rendered)}",
+            f"the rendering changes the words of the sentence: {_shorten_text(rendered)}",
             'a rendering that keeps its words, such as shown_to_people = "as_written"',
         )
     texts, begin, done = [], 0, 0

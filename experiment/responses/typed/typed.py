@@ -92,8 +92,8 @@ class Typed(OneVersion):
     def _order_lengths(self) -> Self:
         if self.min_length > self.max_length:
             raise ValueError(
-                f"min_length is {self.min_length} and max_length {self.max_length}: no answer is "
-                "as long as that"
+                f"min_length is {self.min_length} and max_length {self.max_length}: no answer "
+                "can have such a length"
             )
         return self
 

@@ -121,7 +121,7 @@ def test_an_archive_without_licence_or_names_is_not_written(whole: Path, tmp_pat
     found = run(whole, "--coarsen", "--out", tmp_path / "archive")
     for key in ("description", "license", "contributors", "date_published"):
         assert key in str(found.exception)
-    assert "date_published, without which no archive takes it" in str(found.exception)
+    assert "date_published, which every archive requires" in str(found.exception)
     assert not (tmp_path / "archive").exists()
 
 
@@ -242,8 +242,11 @@ def test_the_tables_of_a_data_package_are_csv_and_every_file_has_its_checksum(ma
             None,
             r"the folder holds no datapackage.json. Expected a folder that .parallax export RUN",
         ),
-        ("[]", r"datapackage.json does not describe an export \(it holds something else\)"),
-        ("{}", r'datapackage.json does not describe an export \("resources" is missing in it\)'),
+        (
+            "[]",
+            r"datapackage.json does not describe an export \(its contents have another structure\)",
+        ),
+        ("{}", r'datapackage.json does not describe an export \("resources" is missing from it\)'),
     ],
 )
 def test_a_folder_that_is_no_export_is_named(tmp_path, text, told):

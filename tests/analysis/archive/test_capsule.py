@@ -92,7 +92,7 @@ def test_a_capsule_of_a_newer_version_or_of_other_code_is_told(
     other = rewritten(packed[0], tmp_path / "other.zip", code_version="9.9.9")
     with pytest.raises(AnalysisError, match=r"made by Parallax 9\.9\.9") as told:
         reproduce_capsule(other)
-    assert "Check that version out" in str(told.value)
+    assert "Check out that version" in str(told.value)
 
 
 def test_a_capsule_with_another_manifest_or_plan_than_the_registered_is_told(
@@ -122,14 +122,14 @@ def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "x")
         archive.infolist()[0].file_size = 9 * 1024**3
-    with pytest.raises(AnalysisError, match="no capsule: it holds more than 8 GiB"):
+    with pytest.raises(AnalysisError, match="not a capsule: it holds more than 8 GiB"):
         reproduce_capsule(path)
 
 
 def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Path):
     path = tmp_path / "x.zip"
     path.write_bytes(b"PK no")
-    with pytest.raises(AnalysisError, match="no capsule"):
+    with pytest.raises(AnalysisError, match="not a capsule"):
         reproduce_capsule(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../outside", "x")

@@ -36,7 +36,7 @@ def test_scores_of_single_sentences_have_no_accuracy_and_are_said_to_have_none(t
     alone = small_run.write_scores(tmp_path / "alone.parquet", rows)
     done = CliRunner().invoke(accuracy, [str(items), str(alone)])
     assert isinstance(done.exception, AnalysisError)
-    assert "every item has one version alone" in str(done.exception)
+    assert "every item has a single version" in str(done.exception)
     assert "Score the materials again with `parallax lm score`" not in str(done.exception)
 
 
@@ -220,4 +220,4 @@ def test_each_table_is_drawn_in_every_format_where_a_folder_is_named(items, scor
 def test_scores_without_their_items_are_told_the_order():
     said = CliRunner().invoke(accuracy, ["scores.parquet"])
     assert said.exit_code == 2
-    assert "Only scores.parquet is given; two are needed: the study or its items" in said.output
+    assert "Two arguments are needed: the study or its items" in said.output

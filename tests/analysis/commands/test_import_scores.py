@@ -176,7 +176,7 @@ def test_first_tokens_without_a_score_and_strange_texts_are_told(tmp_path, mark)
         ("sentence,logprob\nIt is.,high\n", '"high" in the column'),
         ("sentence,logprob\nIt is.,-inf\n", '"-inf" in the column'),
         ("sentence,surprisal\nIt is.,-1\n", '"-1" in the column "surprisal"'),
-        ("sentence,logprob\nIt is.,-1\n", r"a version has no score: a \(bad\)"),
+        ("sentence,logprob\nIt is.,-1\n", r"have a version without a score: a \(bad\)"),
         ("sentence,logprob\nIt is.,-1\nIt is.,-2\nIt are.,-1\n", "good version of .* a has two"),
         ("sentence,logprob\nNobody knows.,-1\n", "no score belongs to any of the items"),
         ("item_id,variant,logprob\nx,good,-1\n", "no score belongs to any of the items"),
@@ -216,8 +216,8 @@ def test_scores_without_items_ask_for_them(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"target": "2"}, "none of its choices"),
-        ({"resps": [["x"]]}, "no log-likelihoods"),
+        ({"target": "2"}, "not one of its choices"),
+        ({"resps": [["x"]]}, "are not log-likelihoods"),
         ({"resps": [[["-1", "False"]]]}, "its log-likelihoods are"),
         (
             {"resps": [[["-inf", "False"]], [["-1", "False"]]]},
@@ -225,7 +225,7 @@ def test_scores_without_items_ask_for_them(tmp_path):
         ),
         ({"resps": [[["-1", "False"]], [["nan", "False"]]]}, "gave a choice no probability at all"),
         ({"arguments": [["", " a"]]}, "it has 1 choices"),
-        ({"arguments": [[], []]}, "the sample cannot be read: its arguments are no texts"),
+        ({"arguments": [[], []]}, "the sample cannot be read: its arguments are not texts"),
     ],
 )
 def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, message):

@@ -131,7 +131,7 @@ def test_logs_of_other_tasks_and_documents_without_the_field_are_refused(logs, t
     ("arguments", "told"),
     [
         (("one",), '"one" names no model. Expected MODEL=LOG, such as gpt2=scores'),
-        (("one=nowhere",), "at least two"),
+        (("one=nowhere",), "two or more models"),
         (("one=nowhere", "two=nowhere"), "no log of items"),
     ],
 )

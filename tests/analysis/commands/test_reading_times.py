@@ -125,7 +125,7 @@ def test_times_of_what_was_not_scored_can_be_left_out_aloud(tmp_path):
     ("scored", "message"),
     [
         ("text_id,position,text\n1,1,a\n", "`parallax lm surprisal` wrote"),
-        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "a position of a text occurs twice"),
+        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "two rows have the same text and position"),
     ],
 )
 def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, message):
@@ -160,7 +160,7 @@ def test_what_lm_surprisal_writes_joins_by_word_and_by_region(tmp_path, divider)
         (("--column", "rt_ms"), '"rt_ms" names no header. Expected --column rt_ms=HEADER'),
         (("--column", "rt_ms=Time"), 'there is no column "Time".*The columns are'),
         (("--column", "rt=RT"), 'Parallax has no column "rt"'),
-        (("--out", "out.xls"), "out.xls: the table's format is not known. Expected .csv"),
+        (("--out", "out.xls"), "out.xls: the table's format is not known. Expected a name"),
     ],
 )
 def test_a_column_or_a_name_that_is_none_is_told(tmp_path, options, message):

@@ -54,13 +54,17 @@ def gpt2(tmp_path_factory) -> str:
     return f"hf:{folder}"
 
 
-def scored(model: str, items: Path) -> list[float]:
+def score_table(model: str, items: Path) -> tuple[pd.DataFrame, str]:
     out = items.with_name("o.parquet")
     result = CliRunner().invoke(
         score, [model, str(items), "--out", str(out)], catch_exceptions=False
     )
     assert result.exit_code == 0, result.output
-    return pd.read_parquet(out)["logprob_nats"].to_list()
+    return pd.read_parquet(out), result.output
+
+
+def scored(model: str, items: Path) -> list[float]:
+    return score_table(model, items)[0]["logprob_nats"].to_list()
 
 
 def test_the_new_line_of_a_task_s_prompt_is_scored(gpt2, tmp_path):
@@ -78,8 +82,13 @@ def test_the_new_line_of_a_task_s_prompt_is_scored(gpt2, tmp_path):
 def test_a_prefix_is_scored_before_both_options(gpt2, tmp_path):
     rows = "item,prefix,good,bad\n1,the bakers near the oven,smile,smiles\n"
     (tmp_path / "items.csv").write_text(rows)
+    table, said = score_table(gpt2, tmp_path / "items.csv")
     # The sums of log_softmax over the whole sentences' tokens after <s>; "smile" alone is -16.9.
-    assert scored(gpt2, tmp_path / "items.csv") == pytest.approx([-49.047, -51.593], abs=2e-3)
+    assert table["logprob_nats"].to_list() == pytest.approx([-49.047, -51.593], abs=2e-3)
+    # The same sums over the last token, with the five of the prefix before it.
+    assert table["choice_at"].to_list() == [5, 5]
+    assert table["logprob_of_choice_nats"].to_list() == pytest.approx([-5.672, -8.219], abs=2e-3)
+    assert "Of 2 texts the beginning is the item's context: logprob_of_choice_nats is the" in said
 
 
 def test_a_special_token_that_a_text_contains_does_not_stop_a_masked_model(tmp_path):
@@ -89,3 +98,13 @@ def test_a_special_token_that_a_text_contains_does_not_stop_a_masked_model(tmp_p
     rows = ["not a [SEP] dog,not a dog", "the [MASK] dog,the <mask> dog", "the [CLS] dog,the dog"]
     (tmp_path / "items.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
     assert len(scored(f"hf:{tmp_path / 'm'}", tmp_path / "items.csv")) == 6
+
+
+def test_chinese_and_japanese_follow_their_context_without_a_space(gpt2, tmp_path):
+    rows = "\u732b\u5728,\u684c\u5b50\u4e0a,\u559c\u6b22\n\u79c1\u306f,\u732b\u304c,\u304c\u732b\n"
+    (tmp_path / "items.csv").write_text(f"context,good,bad\n{rows}", "utf-8")
+    table, said = score_table(gpt2, tmp_path / "items.csv")
+    # Each character is three bytes, and this tokenizer has a token for each: 2 + 3, 2 + 2, ...
+    assert table["n_tokens"].to_list() == [15, 12, 12, 12]
+    assert table["choice_at"].to_list() == [6] * 4
+    assert "the texts of 4 stand in the file as the model read them" in said

@@ -32,7 +32,7 @@ def test_scores_that_do_not_say_which_model_are_refused(tmp_path):
 
 def test_two_files_of_one_model_are_refused(scores, tmp_path):
     other = small_run.write_scores(tmp_path / "other.parquet")
-    with pytest.raises(AnalysisError, match='2 score files are about a model "5-gram"') as caught:
+    with pytest.raises(AnalysisError, match='2 score files are for a model "5-gram"') as caught:
         load_all_scores([scores, other])
     assert str(scores) in str(caught.value)
     assert str(other) in str(caught.value)

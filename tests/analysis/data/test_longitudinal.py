@@ -109,7 +109,7 @@ def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     first, second, table = sessions
     with pytest.raises(AnalysisError, match=r"lacks the column\(s\) BBBB.*, each of them once"):
         join_parts([first, second], _only_first(table, tmp_path / "one.csv"))
-    with pytest.raises(AnalysisError, match="asks for something else"):
+    with pytest.raises(AnalysisError, match="differs in its task from"):
         join_parts([first, designed(second, response="yes_no")], table)
     other = part(mixed(2, N), "CCCC", tmp_path / "three", 1)
     again = part(mixed(2, N), "BBBB", tmp_path / "four", 2)
@@ -119,7 +119,7 @@ def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     with mapped.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("code", "CCCC", "BBBB"), *pairs])
     assert judgments(join_parts([other, again], mapped))["own_instruction"].nunique() == 2
-    with pytest.raises(AnalysisError, match="of other levels"):
+    with pytest.raises(AnalysisError, match="has other levels"):
         join_parts([other, replace(again, participants=lists)], mapped)
 
 

@@ -83,9 +83,7 @@ def test_a_factor_called_session_is_not_the_number_of_a_session(exports, table):
 
 def test_one_run_given_twice_is_refused(exports, table):
     runs = [load_run(one) for one in (*exports, exports[1])]
-    with pytest.raises(
-        AnalysisError, match="is given 2 times, so that each of its judgments would"
-    ):
+    with pytest.raises(AnalysisError, match="is given 2 times, so each of its judgments would"):
         join_parts(runs, table)
 
 
@@ -149,7 +147,7 @@ UNSOUND = {
     "lacks the column(s) BBBB": "code,AAAA\nc1,Ann\n",
     "has the column(s) AAAA more than once": "code,AAAA,AAAA,BBBB\nc1,Ann,Ben,Ann\n",
     "cannot be read": HEAD.encode() + b"\xff\xfe,Ann,Ann\n",
-    "nobody of the runs is in the table": HEAD + "c1,Zoe,Zoe\n",
+    "no participant of the runs is in the table": HEAD + "c1,Zoe,Zoe\n",
 }
 
 

@@ -74,6 +74,21 @@ def test_main_effects_and_the_interaction_are_primary_and_come_first(implied: Re
     assert implied.summary[0].startswith("structure: ")
 
 
+def test_primary_comparisons_of_a_sessions_other_tasks_count_in_the_correction(
+    run: ExportedRun,
+) -> None:
+    own = Comparison(name="Islands", compare="structure: island - nonisland")
+    of_other_task = Comparison(name="Reading", compare="pace", constructions=("read sentences",))
+    report = _report(run, own, of_other_task)
+    [row] = report.statistics["comparisons"].to_dict("records")
+    assert (row["name"], row["n_in_family"]) == ("Islands", 2)
+    assert row["p_corrected"] == pytest.approx(min(1, 2 * row["p"]))
+    assert (
+        "Intervals and p of all 2 primary comparisons of the study are corrected for their number "
+        "(Bonferroni)." in report.summary
+    )
+
+
 def test_the_table_says_what_is_subtracted_and_that_nothing_was_declared(
     run: ExportedRun, implied: Report
 ) -> None:

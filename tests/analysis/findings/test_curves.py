@@ -80,5 +80,5 @@ def test_a_figure_has_a_panel_for_each_condition_and_shades_the_difference(score
 
 
 def test_an_item_that_is_not_there_is_named(scores):
-    with pytest.raises(AnalysisError, match="no such item to draw: z"):
+    with pytest.raises(AnalysisError, match="no item to draw with these ids: z"):
         curves(scores, ITEMS, ["z"])

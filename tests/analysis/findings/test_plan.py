@@ -1,4 +1,4 @@
-"""The report sets what was planned beside what was done."""
+"""The report sets the study as it was planned beside what was done."""
 
 from pathlib import Path
 

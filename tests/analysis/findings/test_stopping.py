@@ -89,4 +89,4 @@ def test_limited_differences_are_named(tmp_path: Path):
 
 def test_a_rule_that_cannot_be_asked_is_named(tmp_path: Path):
     found = compare_by(["stopping"], _run(tmp_path, comparisons=["length"]))
-    assert any("The stopping rule cannot be asked" in line for line in found.left_out)
+    assert any("The stopping rule cannot be applied" in line for line in found.left_out)

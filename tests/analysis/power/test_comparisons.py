@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.power import comparisons as planning
+from analysis.power import simulated_comparisons as planning
 from analysis.power.cells import Coded, Scale, Spread, Times
 from analysis.power.comparisons import power_of_comparisons
 from analysis.power.simulated_choices import Assumptions
@@ -84,7 +84,7 @@ def test_a_comparison_of_d_prime_has_no_planned_power(tmp_path: Path) -> None:
     plan = DESIGNS["yes or no"]
     declared = [Comparison(name="sensitivity", compare="condition", of="d_prime")]
     study = plan.write(tmp_path).model_copy(update={"comparisons": declared})
-    with pytest.raises(AnalysisError, match="no power is planned for sensitivity"):
+    with pytest.raises(AnalysisError, match="Parallax cannot compute power for sensitivity"):
         planned_power(plan, study, 2)
 
 

@@ -74,7 +74,7 @@ def test_yes_or_no_is_planned_by_its_shares(tmp_path):
         ("condition,mean\nshort,5\n", "no expected mean is given for condition = long"),
         ("size,mean\nshort,5\n", 'the study has no column "size"'),
         ("condition,mean\nshort,five\n", "the expected means cannot be read"),
-        ("condition,mean\nshort,5\nshort,4\n", "two rows are about the same answers"),
+        ("condition,mean\nshort,5\nshort,4\n", "two rows give the mean of the same answers"),
     ],
 )
 def test_a_table_of_means_that_does_not_fit_is_said(tmp_path, table, said):
@@ -92,7 +92,7 @@ def test_a_study_of_one_condition_has_nothing_to_plan(tmp_path):
         row[9] = ""
     table.write_text("\n".join(map(",".join, rows)) + "\n")
     done = asked(tmp_path / "ratings")
-    assert "it compares no two conditions" in str(done.exception)
+    assert "the study does not compare two conditions" in str(done.exception)
 
 
 def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):

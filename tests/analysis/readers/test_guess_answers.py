@@ -137,6 +137,7 @@ def test_choices_with_a_confidence_beside_them_stay_choices(imported, tmp_path):
 def test_the_same_answers_as_words_and_as_numbers_are_one_column(imported, tmp_path):
     table = without(list(rows("yes")), "correct", "expected", "confidence")
     table = [row | {"n_judgment": int(row["judgment"] == "yes")} for row in table]
+    table[0]["n_judgment"] = ""
     assert imported(table).exit_code == 0
     said = pd.read_csv(tmp_path / "out" / "judgments.csv")["said_yes"]
     assert list(said) == [row["judgment"] == "yes" for row in table]
@@ -158,7 +159,7 @@ def test_a_property_of_sentences_that_were_judged_once_is_no_answer(alone):
         for n in range(10, 18)
     ]  # fmt: skip
     with pytest.raises(
-        AnalysisError, match=r'holds the choice; "mean rating" holds 3\.1, but ratings are whole'
+        AnalysisError, match=r'holds the answers; "mean rating" holds 3\.1, but ratings are whole'
     ):
         alone(table)
 
@@ -179,3 +180,25 @@ def test_an_empty_sentence_among_single_ones_is_named(imported, tmp_path):
     (tmp_path / "items.csv").write_text(SENTENCES + "18,\n")
     with pytest.raises(MaterialsError, match="the good sentence is empty in line 10"):
         imported([{"item": 10, "response": 1}])
+
+
+def test_where_sentences_are_shown_alone_their_text_is_no_choice(imported, tmp_path):
+    numbered = [f"s{n},The cat {n} sleeps." for n in range(10, 18)]
+    (tmp_path / "items.csv").write_text("\n".join(["item_id,sentence", *numbered]) + "\n")
+    table = [
+        {"subject": p, "item_id": f"s{n}", "text": f"The cat {n} sleeps.",
+         "response": "Female" if n < 12 else p + 1}
+        for p in range(4) for n in range(10, 18)
+    ]  # fmt: skip
+    with pytest.raises(AnalysisError, match="lacks a column that holds the answers"):
+        imported(table)
+
+
+def test_ratings_of_people_who_answered_once_are_found(alone, tmp_path):
+    table = [
+        {"who": f"w{n}{p}", "sentence": f"The cat {n} sleeps.", "rating": (p + n) % 5 + 1}
+        for p in range(4) for n in range(10, 18)
+    ]  # fmt: skip
+    assert alone(table).exit_code == 0
+    ratings = pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]
+    assert list(ratings) == [row["rating"] for row in table]

@@ -210,7 +210,7 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
         ("item,correct\nz-1,1\n", None, "not among the items; the first: z-1"),
         ("item,chosen,correct\ns-1,good,0\n", None, "contradict each other"),
         ("item,correct,rt_ms\ns-1,1,fast\n", None, '"rt_ms" holds a value that is not a number'),
-        ("judge,item,correct\nGPT,s-1,1\n", None, 'judgments are also of "GPT"'),
+        ("judge,item,correct\nGPT,s-1,1\n", None, 'some judgments are of the judge "GPT"'),
         (
             "item,chosen\ns-1,C\n",
             '[values.chosen]\nA = "good"\n',

@@ -103,17 +103,17 @@ def test_a_choice_that_is_no_option_is_refused_with_the_options(tmp_path):
         'options = ["opt1", "opt2", "opt3", "opt4"]\nunrelated = ["response"]\n'
         '[columns]\nparticipant = "subject"\nchosen = "response"\n'
     )
-    expected = '"meows" is none of the several options of items-i2.*good "bark", bad "barks"'
+    expected = '"meows" is not one of the options of the item items-i2.*good "bark", bad "barks"'
     with pytest.raises(AnalysisError, match=expected):
         imported(tmp_path, table, "--mapping", str(tmp_path / "mapping.toml"))
     table = LAYOUTS["text"](choices())
     table.loc[4, "opt1"] = "meows"
-    expected = 'holds a text that is not of .*"meows", items-i2.*"bark" or "barks" or "barking"'
+    expected = 'a text that does not belong to .*"meows", items-i2.*"bark" or "barks" or "barking"'
     with pytest.raises(AnalysisError, match=expected):
         imported(tmp_path, table, "--mapping", str(tmp_path / "mapping.toml"))
     mapping = (tmp_path / "mapping.toml").read_text()
     (tmp_path / "mapping.toml").write_text(mapping.replace('["response"]', '["response", "opt1"]'))
-    with pytest.raises(AnalysisError, match='"meows" was on the screen, but is none of'):
+    with pytest.raises(AnalysisError, match='"meows" was on the screen, but is not a version'):
         imported(tmp_path, table, "--mapping", str(tmp_path / "mapping.toml"))
 
 

@@ -103,10 +103,10 @@ def test_sentences_that_stand_alone_need_no_version(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "value", "said"),
     [
-        ("rating", lambda point: point / 7, "are no points of a scale"),
-        ("rating", lambda point: point * 14, "are no points of a scale"),
-        ("rating", lambda point: point - 1, "are no points of a scale"),
-        ("rating", lambda _: "", "are no points of a scale"),
+        ("rating", lambda point: point / 7, "are not points of a scale"),
+        ("rating", lambda point: point * 14, "are not points of a scale"),
+        ("rating", lambda point: point - 1, "are not points of a scale"),
+        ("rating", lambda _: "", "are not points of a scale"),
         ("said_yes", lambda point: point, "are neither yes nor no"),
     ],
     ids=["means", "a slider", "from 0", "empty", "ratings for yes and no"],
@@ -169,7 +169,7 @@ def test_a_column_that_bears_our_name_and_means_something_else_is_left_out(tmp_p
     (tmp_path / "r.csv").write_text("participant,item,version,rating\n" + "\n".join(rows) + "\n")
     given = (tmp_path / "r.csv", "--items", tmp_path / "items.csv", "--out", tmp_path / "in")
     (tmp_path / "m.toml").write_text("")
-    with pytest.raises(AnalysisError, match="is no version of the item"):
+    with pytest.raises(AnalysisError, match="is not a version of the item"):
         run(judgments, *given, "--mapping", tmp_path / "m.toml")
     (tmp_path / "m.toml").write_text('unrelated = ["version"]\n')
     assert "96 judgments" in run(judgments, *given, "--mapping", tmp_path / "m.toml")

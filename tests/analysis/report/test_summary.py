@@ -107,7 +107,7 @@ def _errors_are_the_tables(first, found):
         return
     said = own["p"] < EXPLORATORY_ALPHA
     assert ("It errs on the same items as people more often" in first) == (said and own["low"] > 0)
-    assert ("on other items than people more often" in first) == (said and own["high"] < 0)
+    assert ("on different items from people more often" in first) == (said and own["high"] < 0)
     # The interval and the p that decides never contradict each other.
     assert (own["p"] < 0.05) == (own["low"] > 0 or own["high"] < 0)
 
@@ -135,7 +135,7 @@ def test_where_all_scores_tie_nothing_is_compared_and_the_ties_are_said(study):
     accuracy, statistics = tables(PLAIN, 1, changed=lambda frame: frame.assign(**tied))
     first = summarise_models(accuracy, study, statistics, MARGIN)[0]
     assert first.startswith("lstm gave both versions of all")
-    assert "prefers none" in first
+    assert "prefers neither" in first
     assert "%" not in first
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from analysis.errors import AnalysisError
 from analysis.scores.check import check_scores
-from analysis.scores.materials import collect_sentences, score_items
+from analysis.scores.materials import add_choices, collect_sentences, score_items
 from analysis.scores.scoring_inputs import find_materials
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
@@ -145,3 +145,28 @@ def test_what_is_no_log_probability_is_refused_with_its_item(value):
         AnalysisError, match=r'item 1, the sentence "bad \.".*not a log-probability'
     ):
         score_items(Broken(), [item("1", "good", "bad")], TOKENS)
+
+
+@pytest.mark.parametrize(
+    ("context", "option", "rendering", "n_before"),
+    [
+        ("", "the dog barks", "as_written", 0),
+        ("the dog", "barks loudly", "as_written", 2),
+        # Rendered alone, the context would end in a full stop, which is no part of the text.
+        ("The Dog", "barks loudly", "lower_case_tokens", 2),
+        ("the dog", "barks loudly", "sentence_case", 2),
+        ("Is it true, dog?", "it barks", "split_lower_case_tokens", 6),
+        # The first word is both the context's end and the choice's beginning.
+        ("the dog's \n", "barks", "as_written", 2),
+    ],
+)
+def test_the_tokens_of_a_context_are_no_part_of_the_choice(context, option, rendering, n_before):
+    wanted = collect_sentences([item("1", option, "bark", context=context)], render(rendering))
+    assert add_choices(wanted, LengthScorer()).choice_at.tolist() == [n_before] * 2
+
+
+def test_a_choice_is_unknown_where_the_rendering_hides_the_context():
+    wanted = collect_sentences(
+        [item("1", "barks", "bark", context="the dog")], lambda text: text[::-1]
+    )
+    assert add_choices(wanted, LengthScorer()).choice_at.tolist() == [-1, -1]

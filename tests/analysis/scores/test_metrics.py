@@ -12,7 +12,7 @@ GOOD, BAD = [-1.0, -2.0, -3.0, -1.0], [-1.0, -2.5, -2.0]
 UNIGRAM_GOOD, UNIGRAM_BAD = [-1.0, -3.0, -3.0, -1.0], [-1.0, -3.0, -1.0]
 
 
-def rows(good, bad, difference_at=1):
+def rows(good, bad, difference_at=1, choice_at=2):
     found = []
     for item in ("s-1", "s-2", "p-1", "p-2"):
         described = next(row for row in small_run.score_rows() if row["item_id"] == item)
@@ -26,6 +26,7 @@ def rows(good, bad, difference_at=1):
                     "n_tokens": len(tokens),
                     "token_logprobs_nats": tokens,
                     "difference_at": difference_at,
+                    "choice_at": choice_at,
                 }
             )
     return found
@@ -60,12 +61,22 @@ PENALTY = [((5 + n) / 6) ** 0.8 for n in (4, 3)]
         ("word_unigram", 1, 0.5),
         ("completion", -6, -4.5),
         ("completion_mean", -2, -2.25),
+        ("choice", -4, -2),
+        ("choice_mean", -2, -2),
     ],
 )
 def test_each_metric_is_its_formula(model, unigram, metric, good, bad):
     found = compute_metric(read_tokens(model), metric, read_tokens(unigram))
     assert found[:2] == pytest.approx([good, bad])
     assert set(METRICS) >= {metric}
+
+
+@pytest.mark.parametrize("metric", ["choice", "choice_mean"])
+def test_a_choice_whose_place_is_unknown_has_no_metric(tmp_path, metric):
+    unknown = scores_of(tmp_path / "a.parquet", GOOD, BAD, choice_at=None)
+    with pytest.raises(AnalysisError, match=r"needs the place of each choice after its context, "
+                       r"which the scores do not name.*Score the items again"):  # fmt: skip
+        compute_metric(read_tokens(unknown), metric)
 
 
 def test_every_metric_is_tried_by_the_tests_of_formulas():

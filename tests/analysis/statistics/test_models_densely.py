@@ -164,7 +164,9 @@ def test_the_profiled_deviance_is_that_of_the_dense_normal_distribution(reml):
     y = 0.05 * (np.random.default_rng(6).normal(size=N) + x)
     problem = _Profiled(y, np.column_stack([np.ones(N), x]), terms, reml=reml)
     assert problem.start.tolist() == [1, 0, 1, 1]
-    found, beta, rx, variance = problem.parts(np.array([0.8, -0.3, 0.5, 0.6]))
+    solution = problem.solve(np.array([0.8, -0.3, 0.5, 0.6]))
+    found, beta, rx = solution.deviance, solution.beta, solution.rx
+    variance = solution.squares / problem.free
     z = loaded(terms, [np.array([[0.8, 0], [-0.3, 0.5]]), np.array([[0.6]])])
     v, fixed = z @ z.T + np.eye(N), np.column_stack([np.ones(N), x])
     inverse = np.linalg.inv(v)
@@ -312,3 +314,20 @@ def test_slopes_that_fall_where_intercepts_rise_are_fitted_as_well_and_stay():
     assert one.loglik == pytest.approx(two.loglik, abs=1e-6)
     assert one.random["correlation"][1] == pytest.approx(-two.random["correlation"][1], abs=1e-3)
     assert one.random["sd"].tolist() == pytest.approx(two.random["sd"].tolist(), rel=1e-3)
+
+
+@pytest.mark.parametrize("reml", [True, False])
+def test_the_gradient_is_that_of_the_profiled_deviance(reml):
+    x, terms = design(5)
+    y = 0.05 * (np.random.default_rng(6).normal(size=N) + x)
+    problem = _Profiled(y, np.column_stack([np.ones(N), x]), terms, reml=reml)
+    theta, step = np.array([0.8, -0.3, 0.5, 0.6]), 1e-5
+    deviance, gradient = problem.deviance_and_gradient(theta)
+    assert deviance == problem.solve(theta).deviance
+    differences = [
+        (problem.solve(theta + move).deviance - problem.solve(theta - move).deviance) / (2 * step)
+        for move in step * np.eye(len(theta))
+    ]
+    assert gradient == pytest.approx(differences, rel=1e-5, abs=1e-5)
+    # A column's sign is free: the standard deviation becomes positive.
+    assert problem.turn(np.array([-0.8, -0.3, 0.5, -0.6])) == pytest.approx([0.8, 0.3, 0.5, 0.6])

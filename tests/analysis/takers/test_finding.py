@@ -183,7 +183,7 @@ def test_takers_of_other_materials_are_refused(folders: Path, people: ExportedRu
 
 
 def test_two_folders_of_one_model_are_refused(folders: Path, people: ExportedRun):
-    with pytest.raises(AnalysisError, match='are of a model "wise"'):
+    with pytest.raises(AnalysisError, match='two folders hold sessions of a model "wise"'):
         load_model_participants([folders / "wise", folders / "wise"], people)
 
 

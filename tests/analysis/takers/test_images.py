@@ -66,7 +66,7 @@ def test_a_server_that_reads_no_images_is_refused_before_anything_is_written(
 def test_a_model_that_is_asked_by_text_is_refused(
     model: Path, study: Path, tmp_path: Path, reading: str
 ):
-    with pytest.raises(LmError, match=r"show an image, and .* is asked by text alone"):
+    with pytest.raises(LmError, match=r"show an image, and .* reads text alone"):
         list(run_take(asked(study, str(model), tmp_path / "out", reading), NOW))
     assert not (tmp_path / "out").exists()
 
@@ -74,7 +74,7 @@ def test_a_model_that_is_asked_by_text_is_refused(
 def test_an_image_that_lies_elsewhere_is_named(model: Path, study: Path, tmp_path: Path):
     text = study / "texts" / "en" / "instructions.md"
     text.write_text("![](https://example.org/a.png)\n", encoding="utf-8")
-    with pytest.raises(LmError, match=r"the image \"https://example.org/a.png\", which lies"):
+    with pytest.raises(LmError, match=r"the image \"https://example.org/a.png\", which is stored"):
         list(run_take(asked(study, str(model), tmp_path / "out"), NOW))
 
 

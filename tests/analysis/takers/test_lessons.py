@@ -61,5 +61,5 @@ def test_a_verdict_is_yes_for_the_good_text_alone():
 
 
 def test_a_study_with_too_few_items_beside_its_lists_is_refused():
-    with pytest.raises(StudyError, match="too few to make prompts of"):
+    with pytest.raises(StudyError, match="too few for the examples in prompts"):
         lessons("minimal", "rating", 3)

@@ -126,7 +126,7 @@ def test_an_interrupted_take_goes_on_and_asks_nothing_twice(
     with pytest.raises(KeyboardInterrupt):
         done(request_)
     assert not (request_.out / "forced_choice").exists()
-    with pytest.raises(AnalysisError, match="the take is not complete"):
+    with pytest.raises(AnalysisError, match="the model's sessions are not complete"):
         read_manifest(request_.out)
     counted: list[int] = []
 
@@ -161,7 +161,9 @@ def test_materials_that_changed_since_the_take_began_are_refused(request_: Reque
     before = files(own.out)
     grammar = study / "grammar.toml"
     grammar.write_text(grammar.read_text().replace("child", "banker"))
-    with pytest.raises(AnalysisError, match="have changed: the materials, the study's files"):
+    with pytest.raises(
+        AnalysisError, match="differ from these in: the materials, the study's files"
+    ):
         done(own)
     assert files(own.out) == before
 
@@ -170,7 +172,7 @@ def test_another_model_in_the_same_folder_is_refused(request_: Request, tmp_path
     done(request_)
     other = tmp_path / "hf"
     causal_folder(other)
-    with pytest.raises(AnalysisError, match="have changed: model, the model"):
+    with pytest.raises(AnalysisError, match="differ from these in: model, the model"):
         done(replace(request_, model=str(other)))
 
 

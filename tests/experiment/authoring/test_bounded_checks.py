@@ -40,9 +40,9 @@ def test_a_text_with_more_marks_than_pages_show_is_refused(folder):
     error, without_elements = check_folder(str(folder), 1).errors
     assert "consent" in str(without_elements)
     assert (
-        'the text "consent" is too long, or has too many lines and marks of Markdown. Expected at'
+        'the text "consent" is too long, or has too many lines and Markdown marks. Expected at'
         " most 100,000 characters, and 2,000 lines, stars, brackets and other marks together; pages"
-        " show a longer one without its marks."
+        " show a longer text without formatting."
     ) in str(error)
     assert "2,000 lines, stars" in str(error)
 

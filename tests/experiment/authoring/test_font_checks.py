@@ -46,8 +46,8 @@ def test_noto_is_said_to_lack_the_letters_of_scripts_that_do_not_travel(language
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"OTTO", 'the file "own.woff2" is no WOFF2 font'),
-        (b"wOF2" + bytes(10**7), "bytes, which every participant gets. Expected at most"),
+        (b"OTTO", 'the file "own.woff2" is not a WOFF2 font'),
+        (b"wOF2" + bytes(10**7), "bytes, which every participant downloads. Expected at most"),
     ],
 )
 def test_a_file_that_browsers_could_not_use_or_all_wait_for_is_named(tmp_path: Path, content, said):

@@ -194,7 +194,7 @@ def test_what_cannot_be_meant_is_one_paragraph(new, tmp_path, lines, arguments, 
 
 
 def test_a_kind_that_is_misspelt_is_refused(new, tmp_path):
-    with pytest.raises(ParallaxError, match=r'line 3: "fillr".*no kind of item.*"filler"\?'):
+    with pytest.raises(ParallaxError, match=r'line 3: "fillr".*not a kind of item.*"filler"\?'):
         new(["good,bad,type", "a,b,target", "c,d,fillr"])
     assert not (tmp_path / "mine").exists()
 
@@ -287,5 +287,5 @@ def test_a_pair_without_its_other_sentence_is_refused_in_a_table_of_several_task
 
 def test_a_second_good_sentence_of_an_item_is_refused(new):
     lines = ["item,version,sentence", "1,good,Dogs bark.", "1,good,Dogs run.", "1,bad,Dogs barks."]
-    with pytest.raises(ParallaxError, match="the row is a second good sentence of the same item"):
+    with pytest.raises(ParallaxError, match="the row is a second good sentence with the same item"):
         new(lines)

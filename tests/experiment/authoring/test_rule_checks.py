@@ -93,7 +93,7 @@ _LATE = 'rule = "too_late"\nmax_share = 0.2'
 OF_TYPES = {
     "errors of scales": ("scales", ERRORS, "answers that are right or wrong"),
     "a run of scales": ("scales", f"{_RUN} 8", "8 in a row of 8"),
-    "a gap of scales": ("scales", _GAP, "no other version to lie above"),
+    "a gap of scales": ("scales", _GAP, "no other version to be rated above"),
     "no deadline of scales": ("scales", _LATE, "and there is none"),
     "errors read then rated": ("read_then_rate", ERRORS, "answers that are right or wrong"),
     "a run read then rated": ("read_then_rate", f"{_RUN} 10", "10 in a row of 10"),
@@ -199,7 +199,7 @@ def test_a_bound_that_nobody_can_cross_is_refused(checked, rule: str, said: str)
 def test_a_score_that_only_proposes_is_a_note(checked):
     report = checked('rule = "agent_likelihood"')
     assert report.errors == ()
-    assert "by itself: it proposes, and a person decides" in str(report.notes)
+    assert "by itself: it only proposes exclusions, and a person decides" in str(report.notes)
 
 
 def test_a_bound_that_nobody_can_cross_is_refused_inside_another_rule(checked):
@@ -338,8 +338,8 @@ def test_a_rule_says_of_which_ways_of_input_it_does_not_count(
     monkeypatch.setattr(rates, "_load_limits_by_type", lambda: of_type)
     found = _with_rule(tmp_path, "self_paced", 'rule = "impossible_time"')
     expected = (
-        "the rule excludes nobody who answers by touch: there it may speak against more than 1%"
-        " of people"
+        "the rule excludes nobody who answers by touch: it may flag more than 1% of honest people "
+        "who answer that way"
     )
     assert any(expected in str(note) for note in found.notes)
 
@@ -360,8 +360,8 @@ def test_a_rule_says_that_nothing_is_known_of_a_plug_ins_type(
 
     monkeypatch.setattr("experiment.responses.reading.self_paced.SelfPaced", Extended)
     expected = (
-        "the rule excludes nobody in this study: how often it speaks against honest people was"
-        f" never measured for the type of response {__name__}:Extended"
+        "the rule excludes nobody in this study: its error rate on honest people "
+        f"was never measured for the type of response {__name__}:Extended"
     )
     notes = _with_rule(tmp_path, "self_paced", rule).notes
     assert sum(expected in str(note) for note in notes) == (not counts)

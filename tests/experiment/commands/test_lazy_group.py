@@ -106,5 +106,5 @@ def test_an_earlier_name_is_answered_with_the_present_one():
     assert refused.exit_code == 2 and '"program unbox" is now "box open".' in refused.output
     refused = CliRunner().invoke(outer, ["box", "folder"], prog_name="program")
     assert refused.exit_code == 2
-    assert '"folder" is no command of this group' in refused.output
+    assert '"folder" is not a command of this group' in refused.output
     assert '"program box ..." is now "program box open ...".' in refused.output

@@ -31,7 +31,7 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"compare": "subject: sg - plural"}, '"subject: sg - plural" is no comparison of this'),
+        ({"compare": "subject: sg - plural"}, '"subject: sg - plural" is not a comparison of this'),
         ({"constructions": ["latin"]}, 'There is no construction "latin"'),
         ({"of": "rating"}, 'the answers have no measure "rating"'),
         ({"regions": [0]}, "regions are given for a comparison that is not of reading times"),
@@ -73,7 +73,7 @@ def test_answers_without_a_measure_cannot_be_compared(monkeypatch: pytest.Monkey
     ("study", "declared", "message"),
     [
         ("yes_no", {"compare": "version"}, "no sentence expects no"),
-        ("yes_no", {"compare": "slope of length"}, "d' is a number of many answers"),
+        ("yes_no", {"compare": "slope of length"}, "d' is computed from many answers"),
         ("yes_no", {"compare": "people - models"}, "not compared by d_prime"),
     ],
 )

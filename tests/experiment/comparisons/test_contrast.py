@@ -52,7 +52,7 @@ def test_judges_and_slopes_are_read() -> None:
     ],
 )
 def test_what_is_no_comparison_is_refused_with_the_factors(text: str) -> None:
-    with pytest.raises(StudyError, match=r"no comparison of this study.*match: far, near"):
+    with pytest.raises(StudyError, match=r"not a comparison of this study.*match: far, near"):
         parse(text, FACTORS, "comparisons")
 
 

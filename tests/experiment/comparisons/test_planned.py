@@ -73,7 +73,7 @@ def test_a_declaration_pools_the_constructions_that_have_its_cells() -> None:
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(StudyError, match=r"no comparison of this study.*subject: sg, pl"):
+    with pytest.raises(StudyError, match=r"not a comparison of this study.*subject: sg, pl"):
         _planned(
             str(EXAMPLES / "latin_square"), Comparison(name="attraction", compare="subject: s - pl")
         )

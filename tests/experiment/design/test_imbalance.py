@@ -53,5 +53,7 @@ def test_lists_without_anybody_count():
 
 @pytest.mark.parametrize(("dropout", "way"), [(1.0, COUNTER), (-0.1, COUNTER), (0.5, "coin")])
 def test_what_is_no_share_or_no_way_is_refused(dropout: float, way: str):
-    with pytest.raises(DesignError, match="no share" if way == COUNTER else "no way to assign"):
+    with pytest.raises(
+        DesignError, match="not a share" if way == COUNTER else "not a way to assign"
+    ):
         expected_imbalance(2, 2, dropout, way, random.Random(1))

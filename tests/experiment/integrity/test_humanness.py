@@ -105,13 +105,13 @@ def copied(folder: Path, **changes: tuple[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"humanness": ('item = "robot"', 'item = "roboter"')}, 'rates are given of "roboter"'),
+        ({"humanness": ('item = "robot"', 'item = "roboter"')}, 'gives rates for "roboter"'),
         ({"study": ('["picture", "recall"]', '["pictures"]')}, 'of the construction "pictures"'),
         ({"study": ('"humanness.toml"', '"no.toml"')}, "missing or cannot be read"),
         ({"study": ('shown_to_people = "as_written"\n', 'shown_to_people = "sentence_case"\n')},
          "texts are rendered"),
-        ({"items": ("data:image/png;base64,", "https://x.org/")}, "lies elsewhere"),
-        ({"items": ("![Two lines with fins at their ends]", "![]")}, "without a word for those"),
+        ({"items": ("data:image/png;base64,", "https://x.org/")}, "is stored elsewhere"),
+        ({"items": ("![Two lines with fins at their ends]", "![]")}, "without a description"),
     ],
 )  # fmt: skip
 def test_a_block_that_cannot_work_is_refused_with_its_reason(tmp_path, changes, problem):
@@ -122,4 +122,4 @@ def test_a_block_that_cannot_work_is_refused_with_its_reason(tmp_path, changes, 
 def test_a_block_without_rates_is_noted(tmp_path):
     report = check_folder(str(copied(tmp_path, study=('rates = "humanness.toml"', ""))), 1)
     assert not report.errors
-    assert "nothing follows about who answered" in " ".join(map(str, report.notes))
+    assert "say nothing about whether a person answered" in " ".join(map(str, report.notes))

@@ -87,7 +87,7 @@ def test_an_ending_without_a_code_does_not_lead_to_where_codes_are_needed():
         ({"parameters": {"who": {"pattern": "("}}}, "regular expression"),
         ({"parameters": {"who": {"only": "{whose}"}}}, "only of"),
         ({"codes": {"completed": "{key}"}}, "code of completed"),
-        ({"codes": {}}, "a way back for who completed"),
+        ({"codes": {}}, "a way back for participants who completed"),
         ({"access_codes": True}, "either person or access_codes"),
         ({"endings": {"full": {"fields": {"a": "b"}}}}, 'method = "form"'),
         ({"endings": {"full": {"method": "form"}}}, "an address"),

@@ -158,7 +158,7 @@ def test_other_columns_are_refused_and_how_to_save_the_file_is_said(bonus_file, 
 def test_a_file_in_another_encoding_is_refused_in_words(bonus_file, encoding):
     path = bonus_file("")
     path.write_bytes("participant,amount,reason\nann,0.50,Für Größe\n".encode(encoding))
-    with pytest.raises(PaymentError, match=r"the file of bonuses is no text in UTF-8\. In a sp"):
+    with pytest.raises(PaymentError, match=r"the file of bonuses is not UTF-8 text\. In a sp"):
         read_bonus_file(path, ["ann"], "USD", "r1")
 
 

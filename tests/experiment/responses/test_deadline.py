@@ -53,7 +53,7 @@ def test_a_task_of_a_mixed_session_has_a_deadline_of_its_own_and_a_row_says_so()
         ("deadline_ms = 1500", "deadline_ms = 100", "deadline_ms"),
         ("[trial]\n", "[trial]\nlockout_ms = 2000\n", "no press counts in the first 2000 ms"),
         ("deadline_ms = 1500", "", "counts answers after the deadline, and there is none"),
-        ('practice = "practice.toml"', "", "participants meet the deadline without practice"),
+        ('practice = "practice.toml"', "", "the study has a deadline but no practice trials"),
     ],
 )
 def test_a_deadline_that_nobody_can_keep_or_knows_is_named_with_its_line(tmp_path, old, new, said):

@@ -103,7 +103,7 @@ def test_each_task_is_balanced_by_itself():
     [
         ('column = "task"', 'column = "what"', 'nothing says which task the item "garden_path-1'),
         ('[trial.parameters.tasks.rating]', '[trial.parameters.tasks.judging]',
-         'is of the task "rating", which study.toml lacks'),
+         'belongs to the task "rating", which study.toml lacks'),
         ('response = "rating"', 'response = "ratings"', 'no type of response "ratings"'),
         ('response = "rating"', 'response = "mixed"', 'cannot be mixed itself'),
         ("points = 7", "points = 70", "points"),
@@ -111,7 +111,7 @@ def test_each_task_is_balanced_by_itself():
         ("points = 7", 'points = 7\nblocks = ["end"]', 'block "end"'),
         ("points = 7", 'points = 7\nblocks = [""]\n[trial.parameters.tasks.two]\n'
          'response = "rating"\nblocks = [""]', 'two tasks name the block ""'),
-        ("[trial.parameters]", 'keys = ["1", "2"]\n[trial.parameters]', "keys of its own"),
+        ("[trial.parameters]", 'keys = ["1", "2"]\n[trial.parameters]', "has its own keys"),
     ],
 )  # fmt: skip
 def test_what_no_session_can_be_made_of_is_named(tmp_path: Path, old, new, expected):
@@ -144,7 +144,7 @@ def test_blocks_name_tasks_where_no_column_does(tmp_path: Path):
 
 
 def test_an_item_of_no_task_is_refused():
-    with pytest.raises(StudyError, match='"t-1" is of the task "talk", which'):
+    with pytest.raises(StudyError, match='"t-1" belongs to the task "talk", which'):
         MIXED.screens(item("talk"), str)
     with pytest.raises(ParallaxError, match="is the word itself"):
         MIXED.versions(replace(item("way"), extra=(("task", "way"), ("distractors", "x-x-x bark"))))

@@ -33,7 +33,7 @@ def checked(name: str, folder: Path, **changed: str):
          'its good version has 2 regions, and "garden_path-1-ambiguous" of the same frame has 5'),
         ("self_paced", {"good": "Stop.", "good_regions": ""}, "the sentence has 1 word"),
         ("self_paced", {"good": "昨日公園で犬を見ました。", "good_regions": ""},
-         "nothing divides the words of"),
+         "nothing separates the words of"),
         ("self_paced", {"answer": ""}, "its question has no right answer"),
         ("maze", {"distractors": "x-x-x although ago"}, 'the word "the" of'),
         ("maze", {"distractors": ""}, "has a distractor"),

@@ -128,13 +128,17 @@ def test_people_in_different_groups_are_compared_by_their_lists(written):
     ("example", "rule", "message"),
     [
         ("latin_square", ANY + 'comparisons = ["verb"]', 'There is no comparison "verb"'),
-        ("latin_square", ANY + 'comparisons = ["people and models"]', "is no difference within"),
-        ("latin_square", ANY.replace("16", "14"), "14 participants are no complete blocks of 4"),
+        (
+            "latin_square",
+            ANY + 'comparisons = ["people and models"]',
+            "is not a difference between",
+        ),
+        ("latin_square", ANY.replace("16", "14"), "14 participants are not complete blocks of 4"),
         ("latin_square", ANY.replace("16", "20"), "the study has 16 places, fewer than"),
         (
             "latin_square",
             'rule = "planned_looks"\nlooks = [7]\nmaximum = 16',
-            "7 participants are no complete blocks of 4",
+            "7 participants are not complete blocks of 4",
         ),
         ("self_paced", ANY, "have no bounds, which any_time needs"),
     ],
@@ -149,7 +153,7 @@ def test_a_rule_that_the_study_does_not_allow_is_refused(written, example, rule,
     ("changes", "message"),
     [
         ('of = "accuracy"\nsmallest_effect = 1.5', "no participant's difference is above 1"),
-        ('covariates = ["trial_order"]', "with covariates takes everybody's answers together"),
+        ('covariates = ["trial_order"]', "with covariates pools the answers of all participants"),
     ],
 )
 def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, message):
@@ -167,7 +171,7 @@ def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, m
 def test_a_study_of_explorations_alone_has_no_rule(written):
     folder = written("latin_square", ANY, ('role = "primary"', 'role = "exploratory"'))
     [error] = check_folder(str(folder), 1).errors
-    assert "the rule waits for no comparison: none is primary" in str(error)
+    assert "the stopping rule has no comparison to test: none is primary" in str(error)
 
 
 def test_the_rule_is_part_of_the_plan_and_only_where_there_is_one(written):

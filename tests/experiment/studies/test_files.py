@@ -38,7 +38,7 @@ def test_a_translation_has_the_placeholders_of_its_message(message, translation,
     if fits:
         assert files._read_messages(text, "own.po") == {message: translation}
     else:
-        with pytest.raises(StudyError, match=r"^own\.po: .*has other placeholders"):
+        with pytest.raises(StudyError, match=r"^own\.po: .*has different placeholders"):
             files._read_messages(text, "own.po")
 
 

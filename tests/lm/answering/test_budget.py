@@ -163,7 +163,7 @@ def test_a_prompt_of_the_servers_own_is_set_aside_once_it_is_known():
     ],
 )
 def test_what_is_no_amount_is_refused(amounts: dict[str, float]):
-    with pytest.raises(LmError, match="is no amount of money"):
+    with pytest.raises(LmError, match="is not an amount of money"):
         Budget(Terms(**{"price_in": 1.0, "price_out": 1.0, "cap": 1.0, **amounts}))
 
 

@@ -24,7 +24,7 @@ def answers(content: str | None) -> Any:
 
 
 def test_a_server_that_writes_nothing_is_refused():
-    with pytest.raises(LmError, match=r"the server writes nothing\. Expected a text as content"):
+    with pytest.raises(LmError, match=r"the server returned no text\. Expected a text as content"):
         find_tier(answers(None), chat=True)
 
 

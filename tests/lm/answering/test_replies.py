@@ -27,7 +27,7 @@ def test_a_question_comes_to_its_value_or_stops(seed: int):
     case = make_case(random.Random(seed))
     answerer = answerer_of(case)
     if case.truth is None:
-        with pytest.raises(UnusableReplyError, match="What was answered is kept"):
+        with pytest.raises(UnusableReplyError, match="The answers so far are kept"):
             answerer.reply([case.question])
     else:
         [reply] = answerer.reply([case.question])
@@ -114,7 +114,7 @@ def test_parts_of_a_character_are_joined(parts: list[str]):
     [
         (["the", " dog"], [None, -1.0], 'of another text \\("the dog"\\) than it was asked about'),
         (["the"], [None], "of another text"),
-        (["the", " cat"], [None, None], "gave nothing as a log-probability of a token"),
+        (["the", " cat"], [None, None], "gave no log-probability for a token"),
         (["the", " cat"], [None], 'gave no log-probabilities of the text "the cat"'),
         ([" x"], [-1.0], "of another text"),
     ],

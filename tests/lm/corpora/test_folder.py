@@ -50,7 +50,7 @@ def test_a_written_vocabulary_is_taken_as_it_is(folder: Path):
     ("words", "said"),
     [
         ("<eos>\na\n", "has no <unk>, which stands for every other word"),
-        ("<unk>\na\n", "has no <eos>, which divides sentences"),
+        ("<unk>\na\n", "has no <eos>, which separates sentences"),
         ("<unk>\n<eos>\na\na\n", "twice"),
     ],
 )

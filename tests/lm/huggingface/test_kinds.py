@@ -12,6 +12,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    ByT5Tokenizer,
     CamembertConfig,
     CamembertForMaskedLM,
     CLIPVisionConfig,
@@ -58,10 +59,10 @@ def tokenizer(template: str) -> PreTrainedTokenizerFast:
     )
 
 
-def t5(folder: Path) -> None:
+def t5(folder: Path, **more: int) -> None:
     torch.manual_seed(1)
     config = T5Config(
-        **SIZES, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0,
+        **{**SIZES, **more}, d_kv=8, d_ff=32, num_layers=2, num_heads=2, decoder_start_token_id=0,
         pad_token_id=0, eos_token_id=1, initializer_factor=2.0,
     )  # fmt: skip
     T5ForConditionalGeneration(config).eval().save_pretrained(folder)
@@ -148,13 +149,20 @@ def test_an_encoder_decoder_refuses_what_is_too_long(encoder_decoder: Path):
         load_hf(str(encoder_decoder)).score([("the cat " * 20, "sleeps")])
 
 
+def test_an_encoder_decoder_that_reads_bytes_is_refused_for_its_tokenizer(tmp_path: Path):
+    t5(tmp_path / "model", vocab_size=384)
+    for file in (tmp_path / "model").glob("token*"):
+        file.unlink()
+    ByT5Tokenizer().save_pretrained(tmp_path / "model")
+    with pytest.raises(LmError, match=r"does not report the positions of its tokens .*\(ByT5\)"):
+        load_hf(str(tmp_path / "model"))
+
+
 def test_an_encoder_decoder_that_does_not_say_how_its_decoder_begins_is_refused(tmp_path: Path):
     t5(tmp_path / "model")
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text().replace('"decoder_start_token_id": 0,', ""))
-    with pytest.raises(
-        LmError, match=r"model has no tokenizer.json, or its config.json no decoder"
-    ):
+    with pytest.raises(LmError, match=r"model has no decoder_start_token_id in its config\.json"):
         load_hf(str(tmp_path / "model"))
 
 
@@ -214,7 +222,7 @@ def test_positions_that_begin_after_the_padding_tokens_number_shorten_the_window
     ("spoil", "message"),
     [
         (lambda model: model.transformer.wte.weight.data[1].fill_(float("nan")),
-         r"m gives scores that are no finite numbers: "
+         r"m gives scores that are not finite numbers: "
          r"its weights transformer\.wte\.weight hold NaN"),
         (lambda model: model.half().transformer.ln_f.weight.data.fill_(60_000.0),
          r"the greatest of float16\. Load it with --dtype bfloat16"),

@@ -77,7 +77,7 @@ def test_a_library_that_is_missing_is_named(model: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("write", [ngram_folder, recurrent()])
 def test_other_models_have_one_form(write, tmp_path: Path):
     write(tmp_path / "model")
-    with pytest.raises(LmError, match="has one form only"):
+    with pytest.raises(LmError, match="has a single form"):
         load_scorer(tmp_path / "model", how=Weights(dtype="bfloat16"))
 
 

@@ -153,7 +153,7 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
             "object(number) pred",
             'in the rule "sentence": there is no rule "object"',
         ),
-        ("subject(singular)", "subject(dual)", '"dual" cannot stand for the number'),
+        ("subject(singular)", "subject(dual)", '"dual" cannot be the number'),
         ("(~number)", "(~tense)", 'in the rule "sentence" "~tense" is not a feature'),
         ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is not a feature"),
         ('"predicate(number)" =', '"predicate number" =', "does not name a rule"),
@@ -188,7 +188,7 @@ def test_a_feature_of_one_value_is_refused_where_it_should_disagree(tmp_path: Pa
 
 def test_a_missing_grammar_is_refused(tmp_path: Path):
     (tmp_path / "latin.toml").write_bytes(b'name = "toy"\n# caf\xe9\n')
-    with pytest.raises(LmError, match=r"latin\.toml: line 2 is no text in UTF-8\.$"):
+    with pytest.raises(LmError, match=r"latin\.toml: line 2 is not UTF-8 text\.$"):
         load_text_grammar(tmp_path / "latin.toml")
     with pytest.raises(LmError, match="cannot read the text grammar"):
         load_text_grammar(tmp_path / "absent.toml")

@@ -137,7 +137,7 @@ def test_a_mailing_that_cannot_be_read_is_told_without_a_codec_and_makes_nothing
     file = tmp_path / "people.csv"
     file.write_bytes("label\nJürgen\n".encode("latin-1"))
     told = links("make", "--people", str(file), fails=True)
-    assert "the people cannot be read: it is no text in UTF-8" in told and "codec" not in told
+    assert "the people cannot be read: it is not UTF-8 text" in told and "codec" not in told
     with reading(sessions) as session:
         assert session.scalars(select(Link)).all() == []
 

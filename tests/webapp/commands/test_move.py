@@ -109,7 +109,7 @@ def test_afterwards_the_sqlite_file_serves_and_pays_nobody(shell, launched, url,
             shell(*words.split())
         assert "this installation was moved to postgresql" in str(refused.value)
         assert "and its SQLite file is not used any more" in str(refused.value)
-        assert "Let the setting database_url name the PostgreSQL database" in str(refused.value)
+        assert "Set database_url to the PostgreSQL database" in str(refused.value)
     # An earlier version of the program, or one that had it open, cannot write either.
     with closing(sqlite3.connect(instance / "parallax.sqlite3")) as connection:
         for statement in ("INSERT INTO stamp (name, value) VALUES ('a', 'b')", "DELETE FROM run"):

@@ -35,7 +35,7 @@ def test_a_mistyped_folder_is_refused_and_nothing_is_made_there(tmp_path, comman
     assert str(result.exception) == (
         f"{missing}: there is no installation here, and nothing was made. Expected the database"
         f" {missing}/parallax.sqlite3. Name the installation's folder with --instance or"
-        " PARALLAX_INSTANCE; parallax launch STUDY, parallax serve and parallax users add begin"
-        " a new one."
+        " PARALLAX_INSTANCE; parallax launch STUDY, parallax serve and parallax users add create"
+        " one."
     )
     assert not missing.exists()

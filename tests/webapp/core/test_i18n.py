@@ -218,7 +218,7 @@ def test_english_pages_and_translated_ones_mark_nothing(client, run_in, start):
 
 
 def test_a_studys_catalogue_that_cannot_be_used_is_named(run_in):
-    with pytest.raises(StudyError, match="has other placeholders than its message"):
+    with pytest.raises(StudyError, match="has different placeholders from its message"):
         run_in("fa", own={"Trial %(number)s cannot be answered like this.": "آزمون"})
     with pytest.raises(StudyError, match="cannot be read"):
         run_in("ps", own={"Start": 'x"\nnonsense'})

@@ -85,7 +85,7 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.FAULT
     assert found.says == (
-        "example: the ledger is old. Until this is mended, the server does not pay, take new"
+        "example: the ledger is old. Until this is corrected, the server does not pay, take new"
         " participants"
     )
     assert check_readiness(instance, app)["problems"] == ["the ledger is old"]

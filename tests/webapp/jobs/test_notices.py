@@ -202,11 +202,11 @@ def test_nobody_has_more_addresses_than_ten(here):
     [
         ("https://192.168.0.7/hook", "30", ["job"], "not public"),
         ("http://example.org/hook", "30", ["job"], "must begin with https://"),
-        ("nobody", "30", ["job"], "is no mail address"),
+        ("nobody", "30", ["job"], "is not a mail address"),
         ("a@example.org", "30", ["job"], "sends no mail"),
         (HOOK, "30", [], "nothing is chosen"),
-        (HOOK, "0", ["quiet"], "no number from 1"),
-        (HOOK, "1e3", ["quiet"], "no number from 1"),
+        (HOOK, "0", ["quiet"], "not a number from 1"),
+        (HOOK, "1e3", ["quiet"], "not a number from 1"),
         ("x" * 501, "30", ["job"], "from 1 to 500"),
     ],
 )

@@ -148,7 +148,7 @@ class Needs(BaseModel):
         (lambda: raised_in_a_call(ParamValidationError(report="Missing:\n  Title")),
          "CreateHIT: the request was not sent: Parameter validation failed: Missing: Title."),
         (lambda: raised_in_a_call(KeyError("HIT")),
-         "CreateHIT: the answer was cut off, or is none of the platform's. Run the same command"),
+         "CreateHIT: the answer was cut off, or did not come from the platform. Run the"),
         (lambda: simulated(WorkerSession, 200, {"groups": []})._find_study(),
          "the marketplace does not list the study. Publish it with: parallax publish r"),
         (lambda: simulated(WorkerSession, 500, {"x": 1})._request_site("GET", "/projects"),
@@ -165,7 +165,7 @@ class Needs(BaseModel):
         (a_report_of_what_nobody_knows,
          'the request to the panel cannot be put together: "person" is not known'),
         (lambda: SubmissionAnswer(id="1", status="LOST", started_at="2026-11-22T10:00:00Z")
-         .to_submission(), 'a submission is "LOST"'),
+         .to_submission(), 'a submission has the status "LOST", which Parallax does not know'),
         (lambda: member({}, "results", "GET /hooks/"), "GET /hooks/: the answer lacks results"),
         (no_connection, "GET /users/me/: there is no connection: refused. Run the same command"),
         (a_header_that_cannot_be_sent, "GET /users/me/: the request cannot be sent: prolific_token"

@@ -63,10 +63,10 @@ def test_a_viewer_reads_notes_and_writes_none(noted, run, researcher):
     ("form", "says"),
     [
         ({}, "Write a note, or tags, or both"),
-        ({"tags": "ok, <b>"}, "is no tag"),
-        ({"tags": "x" * 31}, "is no tag"),
+        ({"tags": "ok, <b>"}, "is not a tag"),
+        ({"tags": "x" * 31}, "is not a tag"),
         ({"text": "x" * 5001}, "at most 5,000 characters; this one has 5,001"),
-        ({"tags": ",".join(f"t{n}" for n in range(21))}, "At most 20 tags"),
+        ({"tags": ",".join(f"t{n}" for n in range(21))}, "A participant has at most 20 tags"),
         ({"text": "hello", "participant": "nobody"}, "has no participant nobody"),
     ],
 )

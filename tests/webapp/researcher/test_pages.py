@@ -171,7 +171,10 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
 def test_an_export_is_sent_as_one_file_and_stands_in_the_log(finished, run, researcher):
     here = researcher(Role.OWNER)
     refused = here.post(f"/runs/{run.ref}/export")
-    assert (refused.status_code, "is blind: its answers are not given out" in refused.text) == (
+    assert (
+        refused.status_code,
+        "is blind: its answers cannot be shown or exported" in refused.text,
+    ) == (
         409,
         True,
     )

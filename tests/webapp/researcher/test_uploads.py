@@ -34,7 +34,7 @@ def zipped(files: Mapping[str, str], link: str = "") -> bytes:
             zipped(STUDY | {"mine/../../x": ""}),
             "The zip file holds a path that leads out of its folder",
         ),
-        (zipped(STUDY | {"mine/" + "a/" * 99 + "x": ""}), "lies in 100 folders, one in another"),
+        (zipped(STUDY | {"mine/" + "a/" * 99 + "x": ""}), "is nested in 100 folders"),
         (zipped(STUDY, link="mine/link"), "The zip file holds a link: 'mine/link'"),
         (zipped({"study.toml": "x"}), "must hold one folder, and study.toml directly in it"),
     ],

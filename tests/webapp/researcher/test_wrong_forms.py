@@ -27,7 +27,7 @@ WRONG = [
     ),
     ("/accounts/change", {"form_token": "old", "act": "x"}, "This form is too old, so nothing was"),
     ("/projects/lab/members", {"name": "nobody", "role": "manager"}, "Invite people who have no"),
-    ("/projects/lab/members", {"name": "viewer", "role": "x"}, '"x" is no role in a project'),
+    ("/projects/lab/members", {"name": "viewer", "role": "x"}, '"x" is not a role in a project'),
     ("/projects", {"name": "lab"}, 'a project "lab" already exists. Give the project another name'),
     ("/runs/{run}/film?who=nobody", None, "the run is blind. Unblind the run first, on"),
     ("/runs/{run}/reports/download?report=none", None, "The run has no such report."),

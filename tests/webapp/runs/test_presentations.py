@@ -184,7 +184,7 @@ def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(f
     [(alone, place)] = split_run(run, "plausibility", Path("out"))
     assert place == Path("out")
     assert alone.study.trial.parameters["points"] == 5
-    with pytest.raises(AnalysisError, match="each is analysed by itself"):
+    with pytest.raises(AnalysisError, match="is analysed by itself"):
         comparison.compare(run, [], ComparisonOptions(), code_version="x")
     with pytest.raises(AnalysisError, match="one of acceptability, plausibility"):
         list(split_run(run, "plausible", Path("out")))
@@ -234,7 +234,7 @@ def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(
     assert bent["edf"] > straight["edf"] + 1 and bent["delta_low"] > 1
     places = [place for _, place in split_run(run, "", Path("out"))]
     assert places == [Path("out/self_paced"), Path("out/rating")]
-    with pytest.raises(AnalysisError, match="each is analysed by itself"):
+    with pytest.raises(AnalysisError, match="is analysed by itself"):
         comparison.compare(run, [], ComparisonOptions(), code_version="x")
     with pytest.raises(AnalysisError, match="one of self_paced, rating"):
         select_task(run, "ratings")

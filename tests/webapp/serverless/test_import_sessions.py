@@ -58,9 +58,9 @@ def signed(entry: dict[str, object]) -> dict[str, object]:
 
 
 UNFIT = [
-    ("consent", {"code": "A"}, "consent 1: its code is none of ours"),
+    ("consent", {"code": "A"}, "consent 1: its code has not the form of a participant's code"),
     ("place", {"number": 99}, "the folder has no session 99"),
-    ("consent", {"decision": "decline"}, "nobody has agreed, or has a place"),
+    ("consent", {"decision": "decline"}, "its participant has not agreed, or has no place"),
 ]
 
 
@@ -125,7 +125,7 @@ def test_a_file_that_is_cut_short_or_none_of_ours_is_named(tmp_path, site):
     keep(tmp_path, "cut.json", json.dumps(browser(site, 2).entries)[:-30])
     keep(tmp_path, "other.json", [{"trial_type": "html-keyboard-response"}])
     told = imported(tmp_path)
-    assert "cut.json: it is no JSON, or is cut short" in told
+    assert "cut.json: it is not JSON, or is cut short" in told
     assert "other.json: it holds nothing that a page of Parallax wrote" in told
     assert "1 finished" in told
 
@@ -193,7 +193,7 @@ def test_a_counter_that_repeats_or_jumps_is_named_and_everybody_is_kept(tmp_path
     told = imported(tmp_path)
     assert "3 finished" in told
     assert "1 sessions were given to several people: 1." in told
-    assert "2 numbers below the highest are of nobody here: 2, 3." in told
+    assert "2 numbers below the highest belong to no session here: 2, 3." in told
 
 
 def test_two_sessions_of_one_person_of_a_panel_are_one_participant(tmp_path, study):

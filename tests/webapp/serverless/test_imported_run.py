@@ -46,7 +46,7 @@ def ref(place: Path) -> str:
 
 
 def test_it_is_never_opened_because_a_server_would_give_its_sessions_to_others(place):
-    with pytest.raises(RunError, match="is taken without a server: this server would give its"):
+    with pytest.raises(RunError, match="is a folder of static pages: this server would give the"):
         run_command("open", ref(place), "--instance", str(place / "instance"))
     shown = run_command("runs", "--instance", str(place / "instance"))
     assert ref(place) in shown
@@ -65,7 +65,7 @@ def test_its_page_for_researchers_shows_it_and_offers_nothing_that_a_server_woul
         assert offered not in page
     for refused in ("open", "grow"):
         done = researcher.post(f"{here}/{refused}", places="2")
-        assert "is taken without a server" in done.text
+        assert "is a folder of static pages" in done.text
     people = researcher.get(f"{here}/participants").text
     assert "p00000000001" in people
     assert researcher.get(f"{here}/participants/p00000000001").status_code == 200
@@ -109,11 +109,17 @@ def test_its_codebook_says_whose_clock_each_time_is_of(place):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--store", "post"), '"" is no address that answers can be sent to'),
-        (("--store", "post", "--url", "keep"), '"keep" is no address'),
-        (("--store", "datapipe"), '"" is no experiment of DataPipe'),
-        (("--store", "file", "--url", "https://example.org"), "the store file takes no --url"),
-        (("--store", "jatos", "--staging", "https://a.org"), "the store jatos takes no --staging"),
+        (("--store", "post"), '"" is not an address to which answers can be sent'),
+        (("--store", "post", "--url", "keep"), '"keep" is not an address'),
+        (("--store", "datapipe"), '"" is not the id of a DataPipe experiment'),
+        (
+            ("--store", "file", "--url", "https://example.org"),
+            "--url does not apply to the store file",
+        ),
+        (
+            ("--store", "jatos", "--staging", "https://a.org"),
+            "--staging does not apply to the store jatos",
+        ),
         (("--sessions", "0"), "0 is not in the range"),
         (("--store", "dropbox"), "'dropbox' is not one of"),
     ],

@@ -13,5 +13,5 @@ def test_an_archive_that_is_none_or_holds_too_much_is_named(tmp_path, monkeypatc
     with session_files.zipfile.ZipFile(tmp_path / "large.zip", "w") as archive:
         archive.writestr("session.json", "{}")
     monkeypatch.setattr(session_files, "_LARGEST_BYTES", 1)
-    with pytest.raises(RunError, match=r"large.zip: the archive holds too much. Expected at most"):
+    with pytest.raises(RunError, match=r"large.zip: the archive is too large. Expected at most"):
         session_files.read_session_files([tmp_path / "large.zip"])

@@ -148,7 +148,7 @@ def test_a_project_is_not_ended_while_people_can_take_part(
     client = browser().client
     client.post(f"/run/{run_here}", data={"decision": "accept"})
     do("close", run_here)
-    with pytest.raises(ProjectError, match="0 open runs, 1 people at work"):
+    with pytest.raises(ProjectError, match="0 open runs, 1 people taking part"):
         do("projects", "end", "lab")
 
 
@@ -179,8 +179,8 @@ def test_the_commands_do_what_the_room_does(project, instance):
 
     assert "rob is finance in lab" in do("projects", "member", "lab", "rob", "finance")
     assert "finance" in do("projects", "members", "lab")
-    assert "no member of lab any more" in do("projects", "remove", "lab", "rob")
-    with pytest.raises(ProjectError, match="is no member"):
+    assert "is no longer a member of lab" in do("projects", "remove", "lab", "rob")
+    with pytest.raises(ProjectError, match="is not a member"):
         do("projects", "remove", "lab", "rob")
     assert "3 runs" in do("projects", "limits", "lab", "--runs", "3")
     assert "0 of 3" in do("projects", "list")

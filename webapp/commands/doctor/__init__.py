@@ -39,10 +39,12 @@ def gate(at: Installation) -> Iterator[Finding]:
         for name, blocker in find_blockers(connection):
             clean = False
             acts = ", ".join(sorted(blocker.forbids))
-            message = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"
+            message = f"{name}: {blocker.says}. Until this is corrected, the server does not {acts}"
             yield Finding("gate", Level.FAULT, message, blocker.remedy)
     if clean:
-        yield Finding("gate", Level.GOOD, "nothing forbids to admit, pay, publish or export")
+        yield Finding(
+            "gate", Level.GOOD, "nothing prevents admitting, paying, publishing or exporting"
+        )
 
 
 Check = Callable[[Installation], Iterator[Finding]]

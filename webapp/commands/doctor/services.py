@@ -47,12 +47,10 @@ def _report_empty_database(at: Installation) -> Finding:
     """Return the finding for an empty database: a new installation, or data in another database."""
     if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
         return Finding("database", Level.GOOD, "it answers; its schema is not made")
-    message = (
-        "the database is empty, although a server was at work here: its data were moved or lost"
-    )
+    message = "the database is empty, although a server ran here: its data were moved or lost"
     remedy = (
         "Stop the server. Put the database back into its place, or restore the newest backup:"
-        " parallax db restore FILE. See that database_url names the right one"
+        " parallax db restore FILE. Check that database_url names the right one"
     )
     return Finding("database", Level.FAULT, message, remedy)
 

@@ -124,7 +124,7 @@ def _check_pages(base: str) -> Iterator[Finding]:
         if IGNORED_HEADER in response.headers:
             message = (
                 "the server does not trust the web server in front, so all participants count as"
-                " one client, and soon nobody more is let in"
+                " one client, and soon no more are let in"
             )
             remedy = "Name the address of the web server in front in trusted_proxies, and restart"
             yield Finding("web", Level.FAULT, message, remedy)

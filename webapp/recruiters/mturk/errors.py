@@ -57,7 +57,7 @@ def platform_errors(operation: str) -> Iterator[None]:
     except _UNREADABLE as error:
         # The platform may also have carried out a call whose answer was cut off or is incomplete.
         raise _make_unreachable_error(
-            "the answer was cut off, or is none of the platform's", operation
+            "the answer was cut off, or did not come from the platform", operation
         ) from error
 
 

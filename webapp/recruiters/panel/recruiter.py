@@ -182,7 +182,8 @@ class PanelRecruiter(Recruiter):
         panel = _panel(study)
         for path, problem in unbounded_patterns(panel):
             raise RunError(
-                "the pattern could keep the server busy for as long as somebody likes",
+                "the pattern could keep the server busy for minutes, because some texts take "
+                "very long to match",
                 where=f"study.toml, [panel] {'.'.join(path)}",
                 expected=problem,
             )

@@ -87,7 +87,10 @@ class SubmissionAnswer(_Answer):
             PlatformUnreachable: Its status is unknown to Parallax or to the platform.
         """
         if self.status not in STATUSES:
-            raise PlatformUnreachable(f'a submission is "{self.status}"', code=self.status)
+            raise PlatformUnreachable(
+                f'a submission has the status "{self.status}", which Parallax does not know',
+                code=self.status,
+            )
         return Submission(
             assignment_id=self.id,
             offer_id=self.study_id or study_id,

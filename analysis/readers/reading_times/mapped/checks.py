@@ -35,7 +35,7 @@ def check_rows(
     for name in (*NEEDED, "condition"):
         if name not in rows:
             raise AnalysisError(
-                f'no column of the reading times is named as "{name}"',
+                f'the mapping names no column for "{name}"',
                 where=str(path),
                 expected=f"{', '.join((*NEEDED, 'condition'))}; and position or region where a "
                 "trial has several rows",

@@ -71,7 +71,7 @@ def read_times_mapping(path: Path | None) -> TimesMapping:
 def _refuse_unknown(mapping: TimesMapping) -> None:
     if unknown := [name for name in mapping.columns if name not in ROLES]:
         raise ValueError(
-            f"{unknown[0]} is no column of reading times; the columns are {', '.join(ROLES)}"
+            f"{unknown[0]} is not a column of reading times; the columns are {', '.join(ROLES)}"
         )
 
 
@@ -142,7 +142,8 @@ def give_roles(table: pd.DataFrame, meaning: TimesMapping, path: Path) -> pd.Dat
     """Return the table with our columns, and those that become columns of the items."""
     columns = dict(meaning.columns)
     usual = USUAL if columns else ROLES
-    columns |= {name: name for name in usual if name not in columns and name in table}
+    headers = {str(header).strip().lower(): str(header) for header in reversed(table.columns)}
+    columns |= {name: headers[name] for name in usual if name not in columns and name in headers}
     numbered = {role: name for role, name in columns.items() if NUMBER in name}
     if numbered:
         table = _melt(table, numbered, path)

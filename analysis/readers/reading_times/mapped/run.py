@@ -78,6 +78,7 @@ def read_mapped_times(
         notes += further_notes
     rows, further_notes = check_rows(rows, meaning, path)
     rows = sort_by_design(rows, meaning)
+    _refuse_no_times(rows["rt_ms"].dropna(), meaning, path)
     notes += further_notes
     items = list(_make_items(rows, meaning, path))
     refuse_foreign_sentences(rows, path)
@@ -95,6 +96,18 @@ def read_mapped_times(
         raise error
     notes += _describe(rows, run)
     return MappedTimes(run, tuple(notes))
+
+
+def _refuse_no_times(rt_ms: "pd.Series[float]", meaning: TimesMapping, path: Path) -> None:
+    least, most = meaning.analysis.least_rt_ms, meaning.analysis.most_rt_ms
+    if not rt_ms.between(least, most).any():
+        raise AnalysisError(
+            f"no time is between least_rt_ms ({least:g}) and most_rt_ms ({most:g}); the median of "
+            f"{len(rt_ms):,} is {rt_ms.median():g} ms",
+            where=str(path),
+            expected="times in milliseconds or seconds, and not their logarithms",
+            remedy='Write rt_unit = "s" in the mapping if these are seconds',
+        )
 
 
 def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterator[Item]:

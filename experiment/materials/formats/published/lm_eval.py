@@ -19,6 +19,7 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.format import Drafts, Format, Terms
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_raw, read_text
+from experiment.records import join_context
 
 _SUFFIXES = (".yaml", ".yml")
 # The rendering for a model if the delimiter before the choices, a space, is at the very beginning
@@ -70,7 +71,7 @@ def _load_task(path: Path, depth: int = 0) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise MaterialsError(
-            f"the file is not YAML ({getattr(error, 'problem', None) or 'no text of Unicode'})",
+            f"the file is not YAML ({getattr(error, 'problem', None) or 'it is not Unicode text'})",
             where=f"{path}, line {mark.line + 1}" if mark else str(path),
         ) from error
     if not isinstance(document, dict):
@@ -96,7 +97,7 @@ class _Task:
         if code:
             raise self._error(
                 f"{code[0]} names the function {self._config[code[0]].name}, but Parallax "
-                "runs no code of a task",
+                "does not run a task's code",
                 "templates, columns' names and lists",
             )
         if self._config.get("output_type", "") != "multiple_choice":
@@ -113,7 +114,7 @@ class _Task:
         self, problem: str, expected: str, location: str = "", remedy: str = ""
     ) -> Exception:
         return MaterialsError(
-            f"no items can be made of the task {self.name}: {problem}",
+            f"no items can be made from the task {self.name}: {problem}",
             where=location or str(self._path),
             expected=expected,
             remedy=remedy,
@@ -156,7 +157,11 @@ class _Task:
         target = self._target(row, choices, place)
         context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
         prefix = f"{context}{self.delimiter}"
-        if context.strip() and not prefix[-1].isspace():
+        if (
+            context.strip()
+            and not prefix[-1].isspace()
+            and any(join_context(context, choice) != prefix + choice for choice in choices)
+        ):
             raise self._error(
                 "its choices follow the text without a space", 'target_delimiter: " "', place
             )
@@ -173,12 +178,13 @@ class _Task:
     def _before_choices(self, context: str, choices: Sequence[str]) -> str:
         """Return the text before the choices, with each character that the harness puts there.
 
-        A single space is left out: an item's context and its options are joined by one.
+        What joins an item's context and its options anyhow is left out.
         """
         if not context:
             return "" if self.delimiter == " " else self.delimiter
-        spaced = context[-1].isspace() or any(choice[:1].isspace() for choice in choices)
-        return context if self.delimiter == " " and not spaced else context + self.delimiter
+        wholes = (join_context(context, choice) for choice in choices)
+        joined = [context + self.delimiter + choice for choice in choices]
+        return context if [*wholes] == joined else context + self.delimiter
 
     def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
         choices = self._config.get("doc_to_choice")
@@ -187,7 +193,7 @@ class _Task:
         if isinstance(choices, dict):
             choices = list(choices.values())
         if not isinstance(choices, list):
-            raise self._error("doc_to_choice gives no list", "a list of two choices", place)
+            raise self._error("doc_to_choice does not give a list", "a list of two choices", place)
         return [self._fill_template(str(choice), row, place) for choice in choices]
 
     def _parse_literal(self, template: str, row: Mapping[str, object], place: str) -> object:

@@ -68,7 +68,7 @@ def _make_draft(path: Path, condition: object, number: int, versions: object) ->
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
         raise _make_no_templates_error(
-            f"{format_value(versions)} is no pair and no triple of sentences", location
+            f"{format_value(versions)} is neither a pair nor a triple of sentences", location
         )
     name, good, *other_texts = texts
     bad, distractor = other_texts[-1], other_texts[0] if len(several) == _TRIPLE else ""

@@ -151,7 +151,8 @@ def _find_gold_form(values: Sequence[str], words: tuple[str, ...], location: str
         instance, version, index, cue_index = map(int, (constr_id, sent_id, target, cue))
     except ValueError as error:
         raise MaterialsError(
-            f"an index is no number: one of {constr_id}, {sent_id}, {target}, {cue}", where=location
+            f"an index is not a number: one of {constr_id}, {sent_id}, {target}, {cue}",
+            where=location,
         ) from error
     return Gold(
         pattern,

@@ -208,10 +208,10 @@ TEXTS = "text_id,item,condition,critical\nt1,1,obj,6\nt2,1,subj,4\n"
         (("critical =", "critic ="), "the mapping of reading times cannot be read"),
         (
             ('position = "pos"', 'place = "pos"'),
-            "place is no column of reading times; the columns are",
+            "place is not a column of reading times; the columns are",
         ),
         (('rt_ms = "rt"', 'rt_ms = "rt{n}"'), "no columns are called rt{n}"),
-        (('participant = "subj"', ""), 'no column of the reading times is named as "participant"'),
+        (('participant = "subj"', ""), 'the mapping names no column for "participant"'),
         (('subj = "subject"', ""), 'has no level for the condition "subj"'),
         (('critical = "verb"', "critical = { obj = 6 }"), "names no region for the condition"),
         (
@@ -270,3 +270,17 @@ def test_a_declared_comparison_of_another_measure_is_not_dropped_in_silence(tmp_
     study = run.study.model_copy(update={"comparisons": [asked, ratings]})
     found = compare_by(("comparisons",), replace(run, study=study))
     assert 'ratings: no answers have the measure "rating".' in found.left_out
+
+
+def test_headers_are_known_in_any_case(tmp_path: Path):
+    text = "\n".join(",".join(row) for row in [[*HEADERS], *table()])
+    (tmp_path / "times.csv").write_text(text.replace("item,condition", "ITEM,Condition", 1))
+    (tmp_path / "mapping.toml").write_text(MAPPING)
+    times = read_mapped_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
+    assert estimate(times) == pytest.approx(by_hand())
+
+
+def test_logarithms_of_times_are_refused_in_words(tmp_path: Path):
+    rows = [[*row[:-1], f"{math.log(float(row[-1])):.4f}"] for row in table()]
+    with pytest.raises(AnalysisError, match=r"no time is between least_rt_ms \(100\) .*logarithms"):
+        read(tmp_path, rows)

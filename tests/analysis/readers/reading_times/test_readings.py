@@ -126,7 +126,11 @@ def test_the_table_goes_into_reading_times(tmp_path: Path):
     [
         (read_ibex, "# nothing\n", "holds no reading times"),
         (read_ibex, IBEX + IBEX, "times are repeated"),
-        (read_ibex, IBEX.replace(",412,", ",soon,", 1), 'line 3.*"soon" is no number'),
+        (
+            read_ibex,
+            IBEX.replace(",412,", ",soon,", 1),
+            'line 3.*"soon" cannot be read as a number',
+        ),
         (read_ibex, "1,abcdefgh,Maze,4,0,rel,7,0,The,x\n", "line 1.*3 fields of its own"),
         (read_frank, "a\tb\n", 'line 1.*no column "subj_nr"'),
         (read_natural_stories, "WorkerId\titem\n", 'no column "zone"'),
@@ -140,7 +144,7 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, reader, text
 
 def test_dmdx_needs_an_item_file_for_each_list_and_a_name_for_each_time(tmp_path: Path):
     file = written(tmp_path, "g.txt", " 1000 12\n")
-    with pytest.raises(AnalysisError, match="1 results files have 0 item files"):
+    with pytest.raises(AnalysisError, match="there are 1 results files, but 0 item files"):
         read_dmdx([file], [])
     with pytest.raises(AnalysisError, match="before the first line that names a participant"):
         read_dmdx([file], [written(tmp_path, "i.txt", ITEMS)])

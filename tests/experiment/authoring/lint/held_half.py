@@ -17,7 +17,7 @@ def full_stop_unlike(table: Table, rng: random.Random) -> Planted | None:
     row = rng.randrange(len(table.rows))
     for name in filter(None, (table.good, table.bad)):
         table.rows[row][name] = table.rows[row][name].rstrip(".?")
-    return Planted("no sign at its end", (row,))
+    return Planted("no final punctuation", (row,))
 
 
 def first_letter(table: Table, rng: random.Random) -> Planted | None:
@@ -48,7 +48,7 @@ def mixed_quotes(table: Table, rng: random.Random) -> Planted | None:
         words = table.rows[row][name].split()
         words[1] = f"{left}{words[1]}{right}"
         table.rows[row][name] = " ".join(words)
-    return Planted("other quotation marks", (row,))
+    return Planted("different quotation marks", (row,))
 
 
 def one_longer(table: Table, rng: random.Random) -> Planted | None:
@@ -58,7 +58,7 @@ def one_longer(table: Table, rng: random.Random) -> Planted | None:
     text = table.rows[row][table.bad]
     more = rng.choice(("in the middle of the night", "as we all know now", "for a very long time"))
     table.rows[row][table.bad] = f"{text[:-1]} {more}{text[-1]}"
-    return Planted("other lengths", (row,))
+    return Planted("differ in length", (row,))
 
 
 def same_up_to_comma(table: Table, rng: random.Random) -> Planted | None:
@@ -89,13 +89,13 @@ def copy_up_to_case(table: Table, rng: random.Random) -> Planted | None:
 def true(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     table.rows[row][column] = rng.choice(("TRUE", "FALSE", "True"))
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def number(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     table.rows[row][column] = rng.choice(("43831", "1.5", "0", "2,5", "1E+05"))
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def hidden_column(table: Table, rng: random.Random) -> Planted | None:
@@ -137,7 +137,7 @@ def one_kind(table: Table, rng: random.Random) -> Planted | None:
     row = rng.randrange(len(table.rows))
     wrong = {"target": ("tagret", "traget"), "filler": ("filller", "filer"), "catch": ("cacth",)}
     table.rows[row]["kind"] = rng.choice(wrong[table.rows[row]["kind"]])
-    return Planted("is no kind of item", (row,))
+    return Planted("is not a kind of item", (row,))
 
 
 def bad_copied(table: Table, rng: random.Random) -> Planted | None:
@@ -147,7 +147,7 @@ def bad_copied(table: Table, rng: random.Random) -> Planted | None:
     if table.rows[one][table.bad] == table.rows[other][table.bad]:
         return None
     table.rows[other][table.bad] = table.rows[one][table.bad]
-    return Planted("same other version|each other's version|fits another item", (one, other))
+    return Planted("same second version|each other's version|fits another item", (one, other))
 
 
 def shifted(table: Table, _: random.Random) -> Planted | None:

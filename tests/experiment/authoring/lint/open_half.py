@@ -16,7 +16,7 @@ def full_stop_missing_in_one(table: Table, rng: random.Random) -> Planted | None
         return None
     row = rng.randrange(len(table.rows))
     table.rows[row][table.bad] = table.rows[row][table.bad].rstrip(".?")
-    return Planted("ends with another sign", (row,))
+    return Planted("ends with different punctuation", (row,))
 
 
 def full_stop_missing_in_all(table: Table, _: random.Random) -> Planted | None:
@@ -24,7 +24,7 @@ def full_stop_missing_in_all(table: Table, _: random.Random) -> Planted | None:
         return None
     for row in table.rows:
         row[table.bad] = row[table.bad].rstrip(".?")
-    return Planted("ends with another sign", tuple(range(len(table.rows))))
+    return Planted("ends with different punctuation", tuple(range(len(table.rows))))
 
 
 def quotes(table: Table, rng: random.Random) -> Planted | None:
@@ -32,7 +32,7 @@ def quotes(table: Table, rng: random.Random) -> Planted | None:
         return None
     row, column = rng.randrange(len(table.rows)), rng.choice((table.good, table.bad))
     table.rows[row][column] = f'"{table.rows[row][column]}"'
-    return Planted("other quotation marks", (row,))
+    return Planted("different quotation marks", (row,))
 
 
 def longer(table: Table, rng: random.Random) -> Planted | None:
@@ -81,7 +81,7 @@ def date(table: Table, rng: random.Random) -> Planted | None:
     row, column = any_text(table, rng)
     forms = ("2026-03-01 00:00:00", "12/05/2026", "3-Mar", "01.02.2026")
     table.rows[row][column] = rng.choice(forms)
-    return Planted("cell of a spreadsheet", (row,))
+    return Planted("a value that a spreadsheet made", (row,))
 
 
 def hidden_rows(table: Table, rng: random.Random) -> Planted | None:
@@ -121,7 +121,7 @@ def kind_misspelt(table: Table, rng: random.Random) -> Planted | None:
     rows = [n for n, row in enumerate(table.rows) if row["kind"] == kind]
     for row in rows:
         table.rows[row]["kind"] = wrong
-    return Planted("is no kind of item", tuple(rows))
+    return Planted("is not a kind of item", tuple(rows))
 
 
 def list_fault(table: Table, rng: random.Random) -> Planted | None:
@@ -153,7 +153,7 @@ def same_order(table: Table, _: random.Random) -> Planted | None:
         row[table.bad] = " ".join(words)
         if len(set(words)) < len(words) or row[table.bad] == row[table.good]:
             return None
-    return Planted("changed places")
+    return Planted("are in another order")
 
 
 def bracket(table: Table, rng: random.Random) -> Planted | None:
@@ -162,7 +162,7 @@ def bracket(table: Table, rng: random.Random) -> Planted | None:
     at = rng.randrange(len(words))
     words[at] = f"{rng.choice('([“')}{words[at]}"
     table.rows[row][column] = " ".join(words)
-    return Planted("without its other half|other quotation marks", (row,))
+    return Planted("without its other half|different quotation marks", (row,))
 
 
 def condition_misspelt(table: Table, rng: random.Random) -> Planted | None:

@@ -77,17 +77,17 @@ def test_data_may_be_a_table_and_a_split(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("process_docs: !function utils.process_docs\n", "runs no code"),
+        ("process_docs: !function utils.process_docs\n", "does not run a task's code"),
         (
             "output_type: generate_until\n",
-            "no items can be made of the task .*: its output_type is gen",
+            "no items can be made from the task .*: its output_type is gen",
         ),
         ("num_fewshot: 5\n", "it shows 5 examples first"),
         ("dataset_path: nyu-mll/blimp\ndataset_kwargs: {}\n", "its data were not found"),
         ("dataset_kwargs: {data_files: nowhere.jsonl}\n", "nowhere.jsonl"),
         ("doc_to_choice: [a, b, c]\n", "it has 3 choices"),
         ("doc_to_choice: '{{nothing}}'\n", "cannot be filled"),
-        ("doc_to_choice: 7\n", "gives no list"),
+        ("doc_to_choice: 7\n", "does not give a list"),
         ("doc_to_choice: '{{n}} [('\n", "doc_to_choice gives"),
         ("doc_to_target: 2\n", 'gives "2".*Expected the number of a choice, or one'),
         ("doc_to_text: 3\n", "doc_to_text is 3.*Expected a template or a column's name"),
@@ -136,6 +136,16 @@ def test_the_white_space_of_prompt_and_target_reaches_a_model_as_it_is_written(
     (item,) = open_materials(path).items()
     assert item.after_context(item.good) == whole
     assert item.after_context(item.bad) == whole.replace("waves", "wave")
+
+
+@pytest.mark.parametrize("delimiter", ["", " "])
+def test_chinese_follows_its_prompt_without_a_space_unless_the_task_has_one(tmp_path, delimiter):
+    texts = ["\u684c\u5b50\u4e0a\u3002", "\u559c\u6b22\u3002"]
+    rows = [{"goal": "\u732b\u5728", "sol1": texts[0], "sol2": texts[1], "label": 0}]
+    keys = "doc_to_choice: '{{[sol1, sol2]}}'\ndoc_to_target: label\ndoc_to_text: goal\n"
+    path = task(tmp_path, f"{BLIMP}{keys}target_delimiter: '{delimiter}'\n", rows)
+    (item,) = open_materials(path).items()
+    assert item.after_context(item.good) == f"\u732b\u5728{delimiter}{texts[0]}"
 
 
 def test_a_study_shows_single_spaces_and_says_which_texts_that_changes(tmp_path):

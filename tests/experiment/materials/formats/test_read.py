@@ -251,12 +251,16 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
             "good,bad,item\na,b,1\nc,d,1\n",
             "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
         ),
-        ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
+        (
+            "good,bad,kind\na,b,sample\n",
+            'line 2: "sample" in the column "kind" is not a kind of item',
+        ),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
+        ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,\n", "although others have one"),
         (
             "good,bad,item,condition\na,b,1,far\nc,d,1,near\n"
             "e,f,2,far\ng,h,2,neer\ni,j,3,far\nk,l,3,near\n",
-            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there in place of '
+            'line 5: the condition "neer" occurs with 1 of the 3 items of p, and there instead of '
             'near. Expected every item in each of: far, near. Did you mean "near"',
         ),
         (
@@ -339,9 +343,9 @@ def test_a_header_that_a_researcher_gave_wrongly_is_named(tmp_path, named, messa
     ("found", "message"),
     [
         (["a", "b"], r'p.pickle: the pickle holds \["a", "b"\]. Expected a dictionary'),
-        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is no pair and no triple'),
-        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is no pair and no triple'),
-        ({"sg": 3}, "p.pickle, sg, 1: 3 is no pair and no triple"),
+        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is neither a pair nor a triple'),
+        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is neither a pair nor a triple'),
+        ({"sg": 3}, "p.pickle, sg, 1: 3 is neither a pair nor a triple"),
         ({7: [("a", "b")]}, r"p.pickle, 7, 1: .* from conditions to lists of pairs"),
     ],
 )
@@ -417,7 +421,7 @@ def test_columns_of_questions_are_read_in_any_case(tmp_path):
     ] * 2
     other = table.replace("Question", "Comprehension")
     notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
-    assert any("nobody is asked them" in note for note in notes)
+    assert any("participants are not asked them" in note for note in notes)
 
 
 def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):
@@ -439,7 +443,7 @@ def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_pat
     found = read_materials(write(tmp_path / "t.json", json.dumps(rows)))
     assert texts(found) == [("The boy runs.", "The boy run."), ("She sings.", "She sing.")]
     for other in ({"good": "a"}, [1], []):
-        with pytest.raises(MaterialsError, match=r"no list of items|empty"):
+        with pytest.raises(MaterialsError, match=r"neither a list of items|empty"):
             read_materials(write(tmp_path / "t.json", json.dumps(other)))
     with pytest.raises(MaterialsError, match=r"t\.json: the file is not JSON \("):
         read_materials(write(tmp_path / "t.json", '[{"good": "a"'))
@@ -519,7 +523,7 @@ def test_a_factor_with_a_level_called_control_is_no_column_of_kinds(tmp_path):
     assert {item.kind for item in found.items} == {Kind.TARGET}
     assert any('"type" is not read as kinds' in note for note in found.notes)
     path.write_text(path.read_text().replace("control", "filler"))
-    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is no kind'):
+    with pytest.raises(MaterialsError, match='"substitution" in the column "type" is not a kind'):
         read_materials(path, alone=True)
 
 
@@ -586,3 +590,38 @@ def test_both_headers_of_a_pair_may_hold_the_word_sentence(tmp_path):
     head = "original,sentence_grammatical,sentence_ungrammatical"
     path = write(tmp_path / "pairs.csv", f"{head}\nx,They left.,Left they.\n")
     assert texts(read_materials(path)) == [("They left.", "Left they.")]
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [
+            (f"The {n} sees a {n} now.", f"The {n} a {n} sees now.")
+            for n in ["cat", "dog", "cow", "pig"]
+        ],
+        [(f"{n}{n}会本走", f"{n}{n}本会走") for n in "犬猫牛馬"],
+    ],
+)
+def test_a_shift_is_seen_in_any_script_and_where_only_the_order_of_words_differs(tmp_path, pairs):
+    rows = [f"{good},{pairs[place - 1][1]}" for place, (good, _) in enumerate(pairs)]
+    path = write(tmp_path / "pairs.csv", "\n".join(["good,bad", *rows]))
+    with pytest.raises(MaterialsError, match="are shifted by a row"):
+        read_materials(path)
+
+
+def test_a_mark_in_capitals_among_single_words_is_no_option(tmp_path):
+    rows = "".join(f"The actor won the,{good},battle\n" for good in ("award", "prize", "NaN"))
+    path = write(tmp_path / "pairs.csv", f"context,good,bad\n{rows}")
+    with pytest.raises(MaterialsError, match='the good text is "NaN"'):
+        read_materials(path)
+
+
+def test_a_shifted_third_version_is_refused(tmp_path):
+    names = ["cat", "dog", "cow", "pig"]
+    rows = [
+        f"The {n} sees one.,The {n} see one.,The {names[place - 1]} seed one."
+        for place, n in enumerate(names)
+    ]
+    path = write(tmp_path / "items.csv", "\n".join(["good,bad,distractor", *rows]))
+    with pytest.raises(MaterialsError, match="the good and the distractor sentences are shifted"):
+        read_materials(path)

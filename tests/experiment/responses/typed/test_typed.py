@@ -116,7 +116,7 @@ def test_a_column_that_no_item_has_is_a_flaw():
 
 def test_lengths_that_no_answer_has_are_refused():
     with pytest.raises(
-        StudyError, match="min_length is 50 and max_length 40: no answer is as long as that"
+        StudyError, match="min_length is 50 and max_length 40: no answer can have such a length"
     ):
         load_response("typed", {"min_length": 50})
 

@@ -162,7 +162,7 @@ def test_runs_are_joined_only_where_there_are_two(lab, shell):
     for runs in ((lab.run.ref,), (lab.run.ref, lab.run.ref)):
         refused = shell("recruitment", "parts", *runs)
         assert refused.exit_code != 0
-        assert "two different runs" in str(refused.exception)
+        assert "two or more different runs" in str(refused.exception)
 
 
 TERMS = """

@@ -191,7 +191,9 @@ def test_files_that_do_not_fit_together_are_refused(
 
 def test_a_gold_line_with_a_wrong_index_or_no_number_is_refused(tmp_path: Path):
     gold = "L!N_V!x!y\t0\tzero\t1\tVERB\tNumber=Sing\tis\tare\tbe\t0\tNOUN\tNOUN_VERB\n"
-    with pytest.raises(MaterialsError, match="gold:1: an index is no number: one of 0, zero, 1, 0"):
+    with pytest.raises(
+        MaterialsError, match="gold:1: an index is not a number: one of 0, zero, 1, 0"
+    ):
         read_generated(files(tmp_path, gold, "it is\n", "1\n"))
     stem = files(tmp_path, gold.replace("zero", "0").replace("Number=Sing", "_"), "it is\n", "1\n")
     with pytest.raises(MaterialsError, match='has the features "_"'):
