@@ -201,6 +201,9 @@ def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | N
     # An age is constant for a participant; a trial number differs in each of their trials.
     frame = pd.DataFrame({"person": person, "cell": cells})
     cells_by_person = frame.groupby("person", observed=True)["cell"]
+    if cells_by_person.size().max() == 1:
+        # Whoever answered once shows neither.
+        return False
     return bool(
         (cells_by_person.nunique() <= 1).all()
         or (cells_by_person.size() == cells_by_person.nunique()).all()

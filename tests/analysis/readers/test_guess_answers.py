@@ -192,3 +192,13 @@ def test_where_sentences_are_shown_alone_their_text_is_no_choice(imported, tmp_p
     ]  # fmt: skip
     with pytest.raises(AnalysisError, match="lacks a column that holds the answers"):
         imported(table)
+
+
+def test_ratings_of_people_who_answered_once_are_found(alone, tmp_path):
+    table = [
+        {"who": f"w{n}{p}", "sentence": f"The cat {n} sleeps.", "rating": (p + n) % 5 + 1}
+        for p in range(4) for n in range(10, 18)
+    ]  # fmt: skip
+    assert alone(table).exit_code == 0
+    ratings = pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]
+    assert list(ratings) == [row["rating"] for row in table]

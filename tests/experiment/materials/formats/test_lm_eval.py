@@ -138,16 +138,8 @@ def test_the_white_space_of_prompt_and_target_reaches_a_model_as_it_is_written(
     assert item.after_context(item.bad) == whole.replace("waves", "wave")
 
 
-@pytest.mark.parametrize(
-    ("delimiter", "whole"),
-    [
-        ("''", "\u732b\u5728\u684c\u5b50\u4e0a\u3002"),
-        ("' '", "\u732b\u5728 \u684c\u5b50\u4e0a\u3002"),
-    ],
-)
-def test_chinese_follows_its_prompt_without_a_space_unless_the_task_has_one(
-    tmp_path, delimiter, whole
-):
+@pytest.mark.parametrize("delimiter", ["", " "])
+def test_chinese_follows_its_prompt_without_a_space_unless_the_task_has_one(tmp_path, delimiter):
     texts = ["\u684c\u5b50\u4e0a\u3002", "\u559c\u6b22\u3002"]
     rows = [{"goal": "\u732b\u5728", "sol1": texts[0], "sol2": texts[1], "label": 0}]
     keys = "doc_to_choice: '{{[sol1, sol2]}}'\ndoc_to_target: label\ndoc_to_text: goal\n"
