@@ -34,6 +34,7 @@ from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
+from experiment.tables.parquet import has_column
 from experiment.version import code_version
 
 _PATH = click.Path(path_type=Path)
@@ -108,7 +109,8 @@ def compare(
     multiple=True,
     type=_PATH,
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
-    "report is about people alone. For a study in parts, give files for each part's materials.",
+    "report is about people alone. For a study in parts, give files for each part's materials. "
+    "Files of checkpoints become curves over time.",
 )
 @click.option(
     "--takers",
@@ -122,6 +124,13 @@ def compare(
     type=_PATH,
     help="A table that `parallax reading surprisal` wrote, for a study that is read step by step; "
     "repeat it for more models, which are named by their files.",
+)
+@click.option(
+    "--ages",
+    "ages_table",
+    type=_PATH,
+    help="With files of checkpoints: a table of the age at which people master each construction "
+    "(construction, age).",
 )
 @click.option(
     "--variants",
@@ -210,6 +219,7 @@ def command(
     scores: tuple[Path, ...],
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
+    ages_table: Path | None,
     variants: Path | None,
     completions: tuple[Path, ...],
     task: str,
@@ -233,6 +243,7 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
+    options, scores = _take_over_time(options, scores, ages_table)
     options = _read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     if takers:
@@ -257,6 +268,25 @@ def command(
             _print_summary(
                 compare(part, scores, folder, part_options, figures=not no_figures), folder
             )
+
+
+def _take_over_time(
+    options: ComparisonOptions, scores: Sequence[Path], ages: Path | None
+) -> tuple[ComparisonOptions, tuple[Path, ...]]:
+    """Return the options with the score files that have checkpoints, and the other files."""
+    over_time = [path for path in scores if has_column(path, "checkpoint")]
+    if not over_time:
+        if ages:
+            raise click.UsageError("--ages needs files of checkpoints with --scores.")
+        return options, tuple(scores)
+    # An installation may lack models over time.
+    from analysis.over_time.load import load_histories
+    from analysis.over_time.order import read_ages
+
+    options = replace(
+        options, over_time=load_histories(over_time), ages=read_ages(ages) if ages else {}
+    )
+    return options, tuple(path for path in scores if path not in over_time)
 
 
 def _read_tables_of_typed_answers(

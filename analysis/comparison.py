@@ -123,6 +123,7 @@ def _provenance(
         n_repeated=_count_repeated(data.judgments),
         apart=_count_other_kinds(data),
         asked=response.asked,
+        trainings=[str(history) for history in options.over_time],
         unscored_models=[*options.completions],
     )
 

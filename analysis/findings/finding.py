@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -180,6 +181,8 @@ class ComparisonOptions:
         about: Declarations for archives and the checklist; they replace those of the study.
         surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
+        over_time: Models' decisions during their training (``analysis.over_time.load.History``).
+        ages: The age at which people master each construction.
         variants: By item (empty: any item) and typed text, the answer as which it counts.
         completions: By model, its log-probabilities of words in the gaps of texts, as
             ``parallax lm completions`` wrote them.
@@ -198,6 +201,8 @@ class ComparisonOptions:
     comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    over_time: Sequence[Any] = ()
+    ages: Mapping[str, float] = field(default_factory=dict)
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
@@ -257,6 +262,7 @@ class Need(StrEnum):
     MODELS = "scores of a model"
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
+    OVER_TIME = "scores of checkpoints"
     COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
 
@@ -266,6 +272,8 @@ class Need(StrEnum):
             return bool(inputs.scores)
         if self is Need.TAKERS:
             return bool(inputs.options.takers)
+        if self is Need.OVER_TIME:
+            return bool(inputs.options.over_time)
         if self is Need.SURPRISAL:
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:

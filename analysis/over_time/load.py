@@ -53,6 +53,13 @@ class History:
     items: pd.DataFrame
     correct: NDArray[np.bool_]
 
+    def __str__(self) -> str:
+        facts, (first, *_, last) = self.facts, self.tokens_seen.tolist()
+        return (
+            f"{facts.model}: {len(self.tokens_seen)} checkpoints after {first:,} to {last:,} "
+            f"tokens; trained on {facts.trained_on}; given {facts.given}."
+        )
+
 
 def read_history_facts(path: Path) -> HistoryFacts:
     """Return a file's metadata.

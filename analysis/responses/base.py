@@ -26,6 +26,7 @@ SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
 _OPTIONAL = Registry(
     "finding",
     {
+        "over_time": "analysis.over_time.finding:OVER_TIME",
         "stopping": "analysis.findings.stopping:STOPPING",
         "human_baseline": "analysis.baseline.finding:HUMAN_BASELINE",
     },

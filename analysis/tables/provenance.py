@@ -69,6 +69,7 @@ class Provenance:
         asked: The task of the trials.
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
+        trainings: Sentences on the trainings whose checkpoints were compared.
         unscored_models: The names of models that were compared without score files.
     """
 
@@ -85,6 +86,7 @@ class Provenance:
     asked: AskedFor = AskedFor()
     n_repeated: int = 0
     apart: Mapping[str, int] = field(default_factory=dict)
+    trainings: Sequence[str] = ()
     unscored_models: Sequence[str] = ()
 
     @property
@@ -134,9 +136,10 @@ class Provenance:
         if not self.models and self.unscored_models:
             return [f"Models: {', '.join(self.unscored_models)}."]
         if not self.models:
-            return ["People alone: no model was compared."]
+            return [*self.trainings] or ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."
-        return [metric, *(_describe_model(model, ties=self.asked.decides) for model in self.models)]
+        described = (_describe_model(model, ties=self.asked.decides) for model in self.models)
+        return [metric, *described, *self.trainings]
 
     @property
     def _judged(self) -> str:

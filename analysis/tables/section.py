@@ -13,6 +13,7 @@ class Section(StrEnum):
     READING = "Reading"
     ACCURACY = "Accuracy"
     TAKERS = "Models that took the session"
+    OVER_TIME = "Models over time"
     AGREEMENT = "Are the errors the same errors?"
     MIXED_MODEL = "Mixed model"
     PEOPLE = "People"

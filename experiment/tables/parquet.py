@@ -33,6 +33,14 @@ def column_names(path: Path) -> list[str]:
     return [str(name) for name in pq.read_schema(path).names]
 
 
+def has_column(path: Path, name: str) -> bool:
+    """Return whether a file is Parquet and has a column of this name."""
+    try:
+        return name in column_names(path)
+    except (OSError, pa.ArrowInvalid):
+        return False
+
+
 def read_records(path: Path) -> list[dict[str, object]]:
     """Return the rows of any Parquet file.
 

@@ -1,0 +1,80 @@
+"""Models over time in a report."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.data.load import ExportedRun
+from analysis.findings.finding import ComparisonOptions
+from analysis.over_time.load import History, HistoryFacts
+from analysis.over_time.words import tokens_in_words
+from tests.analysis.chosen_findings import compare_by
+from tests.analysis.designed_studies import within
+
+
+def history(run: ExportedRun, seen: list[int], shares: list[float], seed: str = "1") -> History:
+    """Return a training in which the first so many of every ten items are right."""
+    n = len(run.items)
+    right = (np.arange(n)[:, None] % 10) < 10 * np.array(shares)
+    facts = HistoryFacts(
+        model=f"LSTM, seed {seed}", trained_on="a text", model_hash="", rendering="as_written",
+        study="", study_version="", materials_hash=run.facts.materials_hash, code_version="v9",
+        family="LSTM", seed=seed,
+    )  # fmt: skip
+    items = run.items[["item_id", "construction", "condition"]].astype(str)
+    return History(Path("t.parquet"), facts, np.array(seen), items, right)
+
+
+@pytest.fixture(scope="module")
+def run() -> ExportedRun:
+    return within(n_people=12, frames=20)
+
+
+def compare(run: ExportedRun, *histories: History):
+    options = ComparisonOptions(resamples=100, over_time=histories)
+    return compare_by(["over_time"], run, (), options)
+
+
+def test_a_report_says_when_a_model_passes_chance_and_reaches_people(run: ExportedRun):
+    seen = [0, 10, 20, 40, 80, 160]
+    trainings = (
+        history(run, seen, [0.5, 0.4, 0.5, 0.5, 1, 1], "1"),
+        # One token more is the same checkpoint; 300 are not.
+        history(run, [0, 10, 20, 40, 81, 300], [0.5, 0.4, 0.5, 0.5, 1, 1], "2"),
+    )
+    result = compare(run, *trainings)
+    row = result.statistics["crossings"].iloc[0]
+    assert row["n_trainings"] == 2
+    # .5 after 40 tokens and 1 after 80: .6 after a fifth of a doubling.
+    assert row["chance_tokens"] == pytest.approx(40 * 2**0.2)
+    people = run.responses["chose_good"].astype(float).mean()
+    assert row["people_tokens"] == pytest.approx(40 * 2 ** ((people - 0.5) / 0.5), rel=1e-6)
+    curve = result.statistics["over_time"].query("construction == ''")
+    curve = curve if len(curve) else result.statistics["over_time"]
+    assert curve["tokens_seen"].tolist()[:4] == [10, 20, 40, 80]
+    [drawing] = [each for each in result.drawings if each.name == "over_time"]
+    figure = drawing.draw()
+    assert figure.axes[0].get_xscale() == "log"
+    assert any("it passes chance by 0.10 after 46 [" in line for line in result.summary)
+
+
+def test_a_model_that_reaches_nothing_is_censored(run: ExportedRun):
+    flat = history(run, [10, 20, 40, 80], [0.5, 0.5, 0.5, 0.5])
+    row = compare(run, flat).statistics["crossings"].iloc[0]
+    assert row["chance_tokens"] == np.inf
+    assert row["passes"].startswith("not by 80 [")
+
+
+def test_a_curve_of_two_points_is_left_out_with_the_reason(run: ExportedRun):
+    result = compare(run, history(run, [10, 20], [0.5, 1]))
+    assert not any(table.name == "over_time" for table in result.tables)
+    assert any("The curve of LSTM is left out: it has 2 checkpoints" in r for r in result.left_out)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(999, "999"), (45_948, "45.9k"), (999_900, "1M"), (3e11, "300B"), (2.5e12, "2.5T")],
+)
+def test_tokens_are_written_in_three_digits(tokens: float, words: str):
+    assert tokens_in_words(tokens) == words
