@@ -1,5 +1,8 @@
 """Items of Ibex and Linger become a study as their own program shows them; nothing is run."""
 
+import json
+import re
+
 import pytest
 
 from experiment.authoring.new import new_study
@@ -144,3 +147,16 @@ def test_what_is_no_list_of_items_is_refused_with_its_line(tmp_path, name, text,
     (tmp_path / name).write_text(text)
     with pytest.raises(MaterialsError, match=message):
         read_materials(tmp_path / name)
+
+
+def test_two_prefixes_of_comps_are_two_sentences_with_one_property(tmp_path):
+    row = {"id": 7, "prefix_acceptable": "A robin", "prefix_unacceptable": "A trout",
+           "property_phrase": "can fly.", "negative_sample_type": "random"}  # fmt: skip
+    (tmp_path / "comps_base.jsonl").write_text(json.dumps(row) + "\n")
+    (item,) = read_materials(tmp_path / "comps_base.jsonl").items
+    assert (item.good, item.bad) == ("A robin can fly.", "A trout can fly.")
+    assert (item.construction, dict(item.extra)["negative_sample_type"]) == ("comps_base", "random")
+    (tmp_path / "comps_base.jsonl").write_text(json.dumps({**row, "prefix_acceptable": ""}))
+    message = "line 1: the row has no prefix_acceptable. Expected prefix_acceptable, "
+    with pytest.raises(MaterialsError, match=re.escape(message)):
+        read_materials(tmp_path / "comps_base.jsonl")

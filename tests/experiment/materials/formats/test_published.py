@@ -13,7 +13,7 @@ FORMATS = {each.name: each for each in formats()}
 def test_a_module_in_the_folder_is_a_format():
     folder = Path(__file__).parents[4] / "experiment" / "materials" / "formats" / "published"
     modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    assert len(FORMATS) == len(modules) == 7
+    assert len(FORMATS) == len(modules) == 8
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -28,6 +28,10 @@ FILES = {
     "pairs as CLAMS has them": ("long.txt", "True\tThe cat sleeps .\nFalse\tThe cat sleep .\n"),
     "templates of LM_syneval": ("long.pickle", ""),
     "a data file of Ibex": ("data.js", "var items = [];"),
+    "pairs of COMPS": (
+        "comps.jsonl",
+        '{"prefix_acceptable": "", "prefix_unacceptable": "", "property_phrase": ""}',
+    ),
     "items of Linger": ("rc.itm", "# rc 1 subj\nThe cat sleeps.\n"),
     "a table of Gulordava et al. (2018)": (
         "best.tab",
