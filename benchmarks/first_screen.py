@@ -270,7 +270,8 @@ def _lines_of(measured: Measured) -> Iterator[str]:
             f"estimated {effect.estimate:+.3f}, promised {effect.promised:.3f}, stated "
             f"{effect.stated:.3f}"
         )
-    yield f"{measured.seed} false in {measured.false} of {measured.nulls} studies without effects"
+    if measured.nulls:
+        yield f"{measured.seed} false in {measured.false} of {measured.nulls} without effects"
 
 
 def _summarise(results: list[Measured], datasets: int) -> Iterator[str]:

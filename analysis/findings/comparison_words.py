@@ -147,15 +147,31 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
     sides = _write_sides(row, words)
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{row['name']}: {statement}{sides}{numbers}."
+        return f"{row['name']}: {statement}{sides}{numbers}{_size_verdict(row, words)}."
     if row["is_equivalent"]:
-        smallest = words.amount(row["smallest_effect"], signed=False)
         difference = f"the difference {row['sides']}".rstrip()
         return (
-            f"{row['name']}: {difference} is smaller than {smallest} {words.unit}, the smallest "
-            f"effect of interest{sides}{_format_estimate(row, words, is_equivalence=True)}."
+            f"{row['name']}: {difference} is smaller than {_smallest_effect(row, words)}"
+            f"{sides}{_format_estimate(row, words, is_equivalence=True)}."
         )
     return f"{row['name']}: {row['if_unclear']} remains open{sides}{numbers}."
+
+
+def _smallest_effect(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    smallest = words.amount(row["smallest_effect"], signed=False)
+    return f"{smallest} {words.unit}{row['per']}, the smallest effect of interest"
+
+
+def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    """Return whether a difference from zero is of interest, if the study declares the least."""
+    if pd.isna(row["smallest_effect"]):
+        return ""
+    smallest = _smallest_effect(row, words)
+    if row["is_equivalent"]:
+        return f"; it is smaller than {smallest}"
+    if max(row["low"], -row["high"]) > row["smallest_effect"]:
+        return f"; it is larger than {smallest}"
+    return f"; whether it is larger than {smallest}, remains open"
 
 
 def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:

@@ -276,7 +276,7 @@ SETS: tuple[ClozeSet, ...] = (
         },
         imports=_write_devarda,
         values=_devarda_values,
-        differ="the others: an answer of only marks, or with marks inside, counts as another word",
+        differ="the others: the cause is not known",
     ),
     ClozeSet(
         name="van_hoef_2024",

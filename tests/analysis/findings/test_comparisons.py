@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.load import ExportedRun, Scores, load_scores
-from analysis.findings.comparison_words import words_of
+from analysis.findings.comparison_words import comparison_sentences, words_of
 from analysis.findings.finding import ComparisonOptions
 from analysis.report.answered_once import leave_out_answered
 from analysis.result import Comparison as Report
@@ -220,6 +220,34 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
     )
     undecided = _report(null, declared.model_copy(update={"smallest_effect": 0.001}))
     assert "remains open" in undecided.summary[0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_equivalent", "verdict"),
+    [
+        (0.068, 0.179, False, "; whether it is larger than {}, remains open."),
+        (0.081, 0.179, False, "; it is larger than {}."),
+        (-0.179, -0.081, False, "; it is larger than {}."),
+        (0.010, 0.070, True, "; it is smaller than {}."),
+    ],
+)
+def test_a_difference_from_zero_is_compared_with_the_smallest_effect_of_interest(
+    low: float, high: float, is_equivalent: bool, verdict: str
+) -> None:
+    row = {
+        "name": "x", "role": "primary", "measure": "accuracy", "sides": "near minus far",
+        "is_declared": True, "is_planned": True, "if_equivalent": "", "interaction": "",
+        "if_positive": "higher", "if_negative": "lower", "if_unclear": "", "covariates": "",
+        "per": "", "n_in_family": 1, "first": 0.9, "second": 0.8, "p_corrected": 0.001,
+        "estimate": (low + high) / 2, "low": low, "high": high,
+        "is_equivalent": is_equivalent, "smallest_effect": 0.08,
+    }  # fmt: skip
+    [sentence] = comparison_sentences({"comparisons": pd.DataFrame([row])})
+    smallest = "8.0 percentage points, the smallest effect of interest"
+    assert sentence.endswith(f"){verdict.format(smallest)}")
+    row["smallest_effect"] = None
+    [undeclared] = comparison_sentences({"comparisons": pd.DataFrame([row])})
+    assert undeclared.endswith("; p = .001).")
 
 
 def test_a_one_sided_test_halves_p_only_where_it_is_declared(run: ExportedRun) -> None:

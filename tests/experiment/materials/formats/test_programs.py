@@ -1,6 +1,7 @@
 """Items of Ibex and Linger become a study as their own program shows them; nothing is run."""
 
 import json
+import re
 
 import pytest
 
@@ -156,6 +157,6 @@ def test_two_prefixes_of_comps_are_two_sentences_with_one_property(tmp_path):
     assert (item.good, item.bad) == ("A robin can fly.", "A trout can fly.")
     assert (item.construction, dict(item.extra)["negative_sample_type"]) == ("comps_base", "random")
     (tmp_path / "comps_base.jsonl").write_text(json.dumps({**row, "prefix_acceptable": ""}))
-    with pytest.raises(MaterialsError, match=r"line 1: the row has no "
-                       r"prefix_acceptable\. Expected prefix_acceptable, prefix_unacceptable and"):  # fmt: skip
+    message = "line 1: the row has no prefix_acceptable. Expected prefix_acceptable, "
+    with pytest.raises(MaterialsError, match=re.escape(message)):
         read_materials(tmp_path / "comps_base.jsonl")
