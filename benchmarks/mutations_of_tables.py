@@ -154,9 +154,13 @@ def missing_marked(base: Base, draw: random.Random) -> Mutation:
     gone = draw.sample(range(len(table)), max(1, len(table) // 20))
     table.loc[table.index[gone], column] = mark
     left = base.table.drop(index=base.table.index[gone])
+    try:
+        right: list[float] | None = base.right(left)
+    except ValueError:  # A version is left without its counterpart.
+        right = None
     # A count of people is no answer that may be missing.
     lost = base.file.run != "judgments" or bool(base.file.ours)
-    return Mutation(table, base.file, base.right(left), lost)
+    return Mutation(table, base.file, right, lost)
 
 
 def space_changed(base: Base, draw: random.Random) -> Mutation:

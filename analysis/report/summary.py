@@ -200,10 +200,9 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
             f"p < {EXPLORATORY_ALPHA:g}."
         )
         return
-    yield (
-        f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; "
-        f"p < {EXPLORATORY_ALPHA:g})."
-    )
+    is_undecided = agreement is Errors.UNDECIDED
+    p = f"p = {row['p']:.3f}" if is_undecided else f"p < {EXPLORATORY_ALPHA:g}"
+    yield f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; {p})."
 
 
 def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator[str]:

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from analysis.compare import command
 from analysis.data.load import ExportedRun
 from analysis.findings.finding import ComparisonOptions
 from analysis.over_time.load import History, HistoryFacts
@@ -70,6 +72,13 @@ def test_a_curve_of_two_points_is_left_out_with_the_reason(run: ExportedRun):
     result = compare(run, history(run, [10, 20], [0.5, 1]))
     assert not any(table.name == "over_time" for table in result.tables)
     assert any("The curve of LSTM is left out: it has 2 checkpoints" in r for r in result.left_out)
+
+
+def test_ages_need_files_of_checkpoints():
+    arguments = ["--judgments", "j.csv", "--ages", "ages.csv", "--out", "report"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 2
+    assert "--ages needs files of checkpoints with --scores" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(
