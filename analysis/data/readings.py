@@ -173,7 +173,7 @@ def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:
     is_complete = grouped["step"].transform("size") == frame["n_recorded"]
     complete = frame[is_complete]
     regions = complete.groupby(_REGION, sort=False, observed=True)
-    times = regions["rt_ms"].agg(rt_ms="sum", n_words="size")
+    times = pd.DataFrame(regions["rt_ms"].agg(rt_ms="sum", n_words="size"))
     times = times.assign(text=_join_words(complete["text"], regions.ngroup(), len(times)))
     times = pd.concat([times, regions[other_columns].first()], axis=1).reset_index()
     return times.assign(log_rt=np.log(times["rt_ms"].astype(float)))

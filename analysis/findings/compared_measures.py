@@ -123,7 +123,7 @@ def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
     # A sentence is complete if all regions that its version has in any trial are there.
     text = [name for name in ("item_id", "version") if name in answers]
     trials = answers.groupby(trial, sort=False, observed=True)
-    sums = trials["rt_ms"].agg(rt_ms="sum", n_regions="size")
+    sums = pd.DataFrame(trials["rt_ms"].agg(rt_ms="sum", n_regions="size"))
     sums = pd.concat([sums, trials[[*kept, *text]].first()], axis=1)
     by_text = sums["n_regions"].groupby([sums[name].astype(str) for name in text or ["cell"]])
     n_expected = len(regions) or by_text.transform("max")

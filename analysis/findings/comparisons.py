@@ -220,7 +220,7 @@ def _contrast_estimator(
     for name, rows, cross in data.designs:
         if name not in comparison.constructions or not named_factors <= set(cross.factors):
             continue
-        pooled_names = {}
+        pooled_names: dict[str, str] = {}
         if measure is SENSITIVITY:
             pooled_names, cross = cross.pooled(named_factors)
         of_cells = compared.weights(cross.factors, cross.cells)

@@ -262,7 +262,6 @@ class Need(StrEnum):
     MODELS = "scores of a model"
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
-    OVER_TIME = "scores of checkpoints"
     COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
 
@@ -272,8 +271,6 @@ class Need(StrEnum):
             return bool(inputs.scores)
         if self is Need.TAKERS:
             return bool(inputs.options.takers)
-        if self is Need.OVER_TIME:
-            return bool(inputs.options.over_time)
         if self is Need.SURPRISAL:
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:

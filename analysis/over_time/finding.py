@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.data.join import check_same_items, hash_items
 from analysis.data.load import Scores
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import Finding, FindingInputs, Findings, Need, full_titles, titles_of
+from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
 from analysis.over_time.crossing import (
     FEWEST_CHECKPOINTS,
     FEWEST_ITEMS,
@@ -73,6 +73,8 @@ class _Result:
 
 
 def _analyse(inputs: FindingInputs) -> Findings:
+    if not inputs.options.over_time:
+        return Findings()
     judgments = inputs.data.judgments
     if "chose_good" not in judgments or judgments["chose_good"].isna().any():
         return Findings(
@@ -382,4 +384,4 @@ def _compare_orders(
                "n_constructions": int(known.sum())}  # fmt: skip
 
 
-OVER_TIME = Finding("over_time", Section.OVER_TIME, _analyse, needs=(Need.OVER_TIME,))
+OVER_TIME = Finding("over_time", Section.OVER_TIME, _analyse)

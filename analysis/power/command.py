@@ -11,11 +11,8 @@ from analysis.figures.drawing import save_figure
 from analysis.power.base import NAME, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
-from analysis.power.comparisons import (
-    people_minus_model,
-    power_of_comparisons,
-    primary_comparisons,
-)
+from analysis.power.comparisons import people_minus_model, power_of_comparisons
+from analysis.power.planned_tests import primary_comparisons
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text

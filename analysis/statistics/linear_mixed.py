@@ -112,7 +112,8 @@ class _Profiled:
             for value, (k, row, column) in zip(theta, self.entries, strict=True)
             if row == column
         }
-        return theta * np.array([sign[k, column] for k, _, column in self.entries])
+        signs: Floats = np.array([sign[k, column] for k, _, column in self.entries])
+        return theta * signs
 
     def solve(self, theta: Floats) -> "_Solution":
         """Return the deviance and the effects at some loadings."""

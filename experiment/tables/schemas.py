@@ -338,7 +338,10 @@ SCORES = TableSchema(
     ),
 )
 
-_NOT_OVER_TIME = ("token_logprobs_nats", "token_unknown", "difference_at")
+_SCORED_OVER_TIME = (
+    *("item_id", "construction", "condition", "contrast", "variant"),
+    *("logprob_nats", "n_tokens", "n_unknown"),
+)
 SCORES_OVER_TIME = TableSchema(
     "scores_over_time",
     "A language model's scores during its training: one row per checkpoint, item and version.",
@@ -350,11 +353,7 @@ SCORES_OVER_TIME = TableSchema(
             "integer",
             "tokens of the training text that the model had read, repeated ones included",
         ),
-        *(
-            column
-            for column in SCORES.columns
-            if column.name not in (*_NOT_OVER_TIME, "logprob_from_difference_nats")
-        ),
+        *(column for column in SCORES.columns if column.name in _SCORED_OVER_TIME),
     ),
 )
 
