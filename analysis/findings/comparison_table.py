@@ -54,11 +54,11 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
             Column("p_shown", "p" if family == 1 else "p (corrected)", "p"),
             Column("n_observations", "Observations", "count"),
             Column("n_participants", "Participants", "count"),
-            Column("n_frames", "Items", "count"),
+            Column("n_frames", "Frames", "count"),
         ),
         (
             corrected,
-            "Variances are clustered by participant and by frame; the items counted are frames.",
+            "Variances are clustered by participant and by frame.",
             *_design_notes(rows),
             *_equivalence_notes(rows),
         ),

@@ -227,7 +227,7 @@ def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     if row["measure"] == "log_rt":
         kind = "first relative to the second, a ratio of ratios"
     return (
-        f": {words.means}{row['cells']}{row['scale']}. {differences}; the {kind} and not a simple "
+        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} and not a simple "
         "effect, is "
     )
 
@@ -265,6 +265,12 @@ def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> s
         verdict = _judges_verdict(row, words_of(row["measure"]))
         return f"Exploratory, corrected for the {row['n_in_family']} models: {verdict}"
     return ""
+
+
+def has_primary(statistics: Mapping[str, pd.DataFrame]) -> bool:
+    """Return whether a primary comparison has an answer."""
+    rows = statistics.get(NAME)
+    return rows is not None and bool((rows["role"] == "primary").any())
 
 
 def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:
@@ -339,6 +345,7 @@ def _write_statements(
         "if_equivalent": (
             f"the interaction of {factor_list} in {measured}{condition} is equivalent to 0"
         ),
+        "sides": "difference of differences",
         "interaction": f"{inner} is {{}} for {first} and {{}} for {second}",
     }
 

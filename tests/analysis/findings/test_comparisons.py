@@ -98,7 +98,8 @@ def test_the_table_says_what_is_subtracted_and_that_nothing_was_declared(
         "The study declared no comparisons; these follow from its design.",
     )
     assert list(table.frame["label"]) == [
-        "structure: nonisland minus island", "length: short minus long", "structure x length",
+        "structure: nonisland minus island", "length: short minus long",
+        "structure x length: difference of differences",
     ]  # fmt: skip
     assert "The study declared no comparisons; these follow from its design." in implied.summary
     declared = _report(run, Comparison(name="Islands", compare="structure: island - nonisland"))
