@@ -17,6 +17,8 @@ NAME = "comparisons"
 ALPHA = 1 - LEVEL
 _PERCENT = 100.0
 _TYPED = "typed"
+# Their names say nothing that their levels do not.
+_UNNAMED = (CONDITION, VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +229,8 @@ def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     if row["measure"] == "log_rt":
         kind = "first relative to the second, a ratio of ratios"
     return (
-        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} and not a simple "
-        "effect, is "
+        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} "
+        "and not a simple effect, is "
     )
 
 
@@ -318,8 +320,8 @@ def _write_statements(
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
     if not other_differences:
-        first, second = _describe_sides(main, "")
-        is_named = main.factor in (CONDITION, VERSION) or main.factor in comparison.declaration.name
+        first, second = _describe_sides(main, with_factor=False)
+        is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
         condition = condition if is_named else f" ({main.factor}){condition}"
         statement = f"{measured} {{}} for {first} than for {second}{condition}"
         return _write_both_directions(statement, words) | {
@@ -329,9 +331,9 @@ def _write_statements(
         }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
-    *_, outer = other_differences
-    first, second = _describe_sides(outer, f"{outer.factor} ")
-    inner = f"The difference {main.words} of {main.factor}"
+    first, second = _describe_sides(other_differences[-1])
+    of_factor = "" if main.factor in _UNNAMED else f" of {main.factor}"
+    inner = f"The difference {main.words}{of_factor}"
     if other_differences[:-1]:
         crossed = " and ".join(
             f"{step.factor} ({step.words})" for step in compared.differences[:-1]
@@ -357,11 +359,12 @@ def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str
     }
 
 
-def _describe_sides(step: LevelDifference, factor: str) -> tuple[str, str]:
-    """Return both sides of a difference in words, each after the factor's name, if one is given."""
+def _describe_sides(step: LevelDifference, *, with_factor: bool = True) -> tuple[str, str]:
+    """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
-    return f"{factor}{step.first}", second if other_levels else f"{factor}{second}"
+    name = f"{step.factor} " if with_factor and step.factor not in _UNNAMED else ""
+    return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
 def _format_estimate(

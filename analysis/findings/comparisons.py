@@ -110,8 +110,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             if isinstance(result, str):
                 unanswered.append(f"{comparison.declaration.name}: {result}")
             else:
-                described = _describe_comparison(inputs, comparison, judge, family)
-                rows.append(described | result)
+                rows.append(_describe_comparison(inputs, comparison, judge, family) | result)
     return pd.DataFrame(rows), tuple(unanswered)
 
 
@@ -230,7 +229,7 @@ def _equivalence_p(estimate_at: Estimator, smallest: float, alpha: float) -> flo
 
     def overshoot(exponent: float) -> float:
         row = estimate_at(1 - 2 * 10**exponent)
-        return max(-row["low"], row["high"]) - smallest
+        return max(-float(row["low"]), float(row["high"])) - smallest
 
     least, most = _LEAST_EXPONENT, float(np.log10(alpha))
     if overshoot(least) < 0:

@@ -37,7 +37,7 @@ def fill_in(words: str, study: Study) -> str:
 
 def describe_reason(study: Study, name: str) -> str:
     """Return why a rule excluded, with the kinds of trials if each such rule names them."""
-    kinds = [rule.model_dump().get("kind") for rule in study.exclusion if rule.rule == name]
+    kinds = [rule.model_dump().get("kind") or () for rule in study.exclusion if rule.rule == name]
     if not kinds or not all(kinds):
         return reason(name)
     named = {
