@@ -289,6 +289,12 @@ def first_column_for_role(table: pd.DataFrame, role: str) -> str | None:
     return next(columns_for_role(table, role), None)
 
 
+# What platforms call people: hexadecimal numbers, or Mechanical Turk's ids.
+_PERSON_ID = re.compile(r"(?=.*\d)(?:[\da-fA-F_-]{16,}|A[\dA-Z]{9,})")
+_FEWEST_PEOPLE = 3
+_REPEATED = 0.05
+
+
 def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
     """Return the one column that may name participants: each judged several things, once each.
 
@@ -299,6 +305,20 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
         table: The columns without another role, one row per judgment.
         presented: The columns that identify what was judged in each row.
     """
+    fitting = _columns_judging_once(table, presented)
+    finest = [
+        candidate
+        for candidate in fitting
+        if all(
+            (table.groupby(candidate)[other_column].nunique() == 1).all()
+            for other_column in fitting
+        )
+    ]
+    return next(iter(finest), None)
+
+
+def _columns_judging_once(table: pd.DataFrame, presented: pd.DataFrame) -> list[str]:
+    """Return the columns whose values judged several things, and nothing twice."""
     # Use numbers: joining millions of texts would take gigabytes.
     judged_codes = {str(n): pd.factorize(presented[name])[0] for n, name in enumerate(presented)}
     fitting = []
@@ -310,15 +330,33 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
             continue
         if not pd.DataFrame({"by": pd.factorize(values)[0], **judged_codes}).duplicated().any():
             fitting.append(column)
-    finest = [
-        candidate
-        for candidate in fitting
-        if all(
-            (table.groupby(candidate)[other_column].nunique() == 1).all()
-            for other_column in fitting
-        )
-    ]
-    return next(iter(finest), None)
+    return fitting
+
+
+def find_possible_participants(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
+    """Return a column that looks like participants, where none surely names them.
+
+    Its values are ids of people, or judged most items; or several columns fit equally well.
+
+    Args:
+        table: The columns without another role, one row per judgment.
+        presented: The columns that identify what was judged in each row, the item's first.
+    """
+    ids = [name for name in table if table[name].str.fullmatch(_PERSON_ID).all()]
+    most = [name for name in table if _judged_most(table[name], presented)]
+    return next(iter([*ids, *most, *_columns_judging_once(table, presented)]), None)
+
+
+def _judged_most(values: "pd.Series[str]", presented: pd.DataFrame) -> bool:
+    """Return whether a column's values judged more than half of the items each, few twice."""
+    rows = presented[values != ""].assign(_by=values[values != ""])
+    item = presented.columns[0]
+    judged = rows.groupby("_by")[item].nunique()
+    return (
+        len(judged) >= _FEWEST_PEOPLE
+        and float(judged.median()) > max(1.0, presented[item].nunique() / 2)
+        and float(rows.duplicated().mean()) < _REPEATED
+    )
 
 
 def find_session_column(table: pd.DataFrame) -> str | None:
