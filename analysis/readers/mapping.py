@@ -342,8 +342,8 @@ def find_possible_participants(table: pd.DataFrame, presented: pd.DataFrame) -> 
         table: The columns without another role, one row per judgment.
         presented: The columns that identify what was judged in each row, the item's first.
     """
-    ids = [name for name in table if table[name].str.fullmatch(_PERSON_ID).all()]
-    most = [name for name in table if _judged_most(table[name], presented)]
+    ids = [str(name) for name in table if table[name].str.fullmatch(_PERSON_ID).all()]
+    most = [str(name) for name in table if _judged_most(table[name], presented)]
     return next(iter([*ids, *most, *_columns_judging_once(table, presented)]), None)
 
 
