@@ -28,11 +28,13 @@ from analysis.readers.mapping import (
     ROLES,
     Meaning,
     columns_for_role,
+    first_column_for_role,
+    simplify_name,
+)
+from analysis.readers.participant_columns import (
     find_participant_column,
     find_possible_participants,
     find_session_column,
-    first_column_for_role,
-    simplify_name,
 )
 from analysis.readers.several_options import find_option_columns, find_place_column, is_none
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
@@ -133,10 +135,6 @@ def _guess_single_answers(
     return guess_single_answers(rows, item, options, first_column_for_role(rows, "participant"))
 
 
-def _lacks_answers(shown: str) -> str:
-    return f'a column that holds the answers ("{shown}" holds what was shown)'
-
-
 def _guess_place(
     rows: pd.DataFrame, shown: Sequence[str], item: str, choice: Choice, options: ItemOptions
 ) -> Choice:
@@ -224,7 +222,7 @@ def _map_participant(
 ) -> Guess:
     columns = dict(mapping.columns)
     person = first_column_for_role(table, "participant")
-    unnamed: str | None = None
+    unnamed = None
     if person is None and mapping.wide:
         person = find_session_column(table)
     elif person is None and item and rows is not None:
