@@ -74,7 +74,8 @@ class Column:
         optional: Whether a value may be missing.
         values: The allowed values; empty if any value of the type is allowed.
         absent: The value of every row if a file, or a row to write, lacks the column, as files of
-            earlier versions do; None if the column is mandatory. Numbers can only be missing (``""``).
+            earlier versions do; None if the column is mandatory. Numbers can only be missing
+            (``""``).
         role: The column's role in the study's design; None if it has none.
         is_free_text: Whether participants wrote its values, of which CSV files escape formulas.
     """

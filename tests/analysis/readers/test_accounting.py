@@ -70,7 +70,7 @@ def test_ids_that_contradict_the_texts_beside_them_stop(imported):
     lines = [",".join([*row, text]) for row, text in zip(rows, texts, strict=True)]
     assert "belong to the items of their rows: 12 of 12" in imported("\n".join(lines)).output
     swapped = "\n".join(lines).replace("s-1", "s-0").replace("s-2", "s-1").replace("s-0", "s-2")
-    with pytest.raises(AnalysisError, match='the column "text" holds a text that is not of'):
+    with pytest.raises(AnalysisError, match='the column "text" holds a text that does not belong'):
         imported(swapped)
 
 
