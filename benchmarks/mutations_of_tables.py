@@ -91,8 +91,12 @@ def _followed(option: str, headers: dict[str, str]) -> str:
 
 
 def header_renamed(base: Base, draw: random.Random) -> Mutation:
-    """Give a column another header, which says nothing of its role."""
-    return replace(rename(base, {draw.choice(list(base.table)): "column_7"}), lost=True)
+    """Give a column another header, which says nothing of its role.
+
+    A column with a single value says nothing of it either, so its role would be lost.
+    """
+    varied = [column for column in base.table if base.table[column].nunique() > 1]
+    return replace(rename(base, {draw.choice(varied): "column_7"}), lost=True)
 
 
 def role_doubled(base: Base, draw: random.Random) -> Mutation:
@@ -112,10 +116,32 @@ def case_changed(base: Base, draw: random.Random) -> Mutation:
 
 
 def column_dropped(base: Base, draw: random.Random) -> Mutation:
-    """Leave out a column: one of the number must be missed, another may be."""
+    """Leave out a column: one that the number needs must be missed, another may be."""
     column = draw.choice(list(base.table))
-    right = None if column in base.named else base.right(base.table)
+    right = None if column in _needed(base) else base.right(base.table)
     return Mutation(base.table.drop(columns=column), base.file, right, True)
+
+
+def _needed(base: Base) -> list[str]:
+    """Return the columns without which the number is lost.
+
+    The parts of the items' ids are none of them where the items' texts tell the items apart.
+    """
+    if not base.file.table:
+        return base.named
+    ids, *item_texts = evaluate(base.file.table, t=base.table)
+    items = pd.DataFrame(
+        {"id": list(ids), "text": ["\t".join(t) for t in zip(*item_texts, strict=True)]}
+    )
+    if items.drop_duplicates()["text"].duplicated().any():
+        return base.named
+    texts = [set(map(str, column)) for column in item_texts]
+    return [
+        column
+        for column in base.named
+        if re.search(rf"\b{re.escape(column)}\b", base.file.right)
+        or set(base.table[column]) in texts
+    ]
 
 
 def rows_shifted(base: Base, draw: random.Random) -> Mutation:
@@ -164,8 +190,8 @@ def missing_marked(base: Base, draw: random.Random) -> Mutation:
 
 
 def space_changed(base: Base, draw: random.Random) -> Mutation:
-    """Put white space around cells and headers."""
-    space = draw.choice(_SPACES)
+    """Put white space around cells and headers, but where white space divides them."""
+    space = "" if base.file.read.get("sep") == r"\s+" else draw.choice(_SPACES)
     table = base.table.map(lambda cell: f"{space}{cell}{space}" if cell else cell)
     table.columns = [f"{column}{space.rstrip(chr(9))}" for column in table]
     return Mutation(table, base.file, base.right(base.table), False)

@@ -123,6 +123,15 @@ def _interpret_with_mapping(
                 remedy="Say with --mapping what the columns mean (docs/data_formats.md). They are "
                 f"{', '.join(source.table.columns)}",
             )
+        if guess.unnamed_participants:
+            raise AnalysisError(
+                f'the column "{guess.unnamed_participants}" looks like participants, but nothing '
+                "surely says that it names them",
+                where=str(source.path),
+                expected="a header such as participant, or no column that may name them",
+                remedy="Rename its header to participant; or write a mapping "
+                "(docs/data_formats.md), which may leave the column out",
+            )
         meaning = guess.mapping
     return meaning, interpret_source(source, meaning, known_items)
 

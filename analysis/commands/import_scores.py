@@ -158,13 +158,22 @@ def _read_score_source(
     try:
         items = list(open_materials(file).items())
     except ParallaxError as error:
-        raise AnalysisError(
-            "the file of scores does not contain the items",
-            where=str(file),
-            remedy="Name the study or the file of items with --items",
-        ) from error
+        raise _missing_items_error(file) from error
+    if not any(item.bad for item in items):
+        # Texts that were scored may be single sentences, or the versions of pairs.
+        raise _missing_items_error(file)
     return _ScoreSource(
         scored, items, notes, {"materials_hash": materials_hash(items)}, own_items=True
+    )
+
+
+def _missing_items_error(file: Path) -> AnalysisError:
+    return AnalysisError(
+        "the file of scores does not contain the items",
+        where=str(file),
+        expected="both versions of each item in the same file, or the items",
+        remedy="Name the study or the file of items with --items; for single sentences, name this "
+        "file again",
     )
 
 

@@ -41,6 +41,12 @@ class Published:
     logprobs: pd.DataFrame
 
 
+def with_published_headers(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose published columns have their published names, in lower case."""
+    own = {*COLUMNS, _COUNT_COLUMN, _ID_COLUMN}
+    return table.rename(columns=lambda name: name.lower() if name.lower() in own else name)
+
+
 def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
     """Return the published table as items, judgments and models' log-probabilities.
 

@@ -1,7 +1,7 @@
 """Guess a mapping from a table's columns and values, for the researcher to check."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import pandas as pd
@@ -28,10 +28,13 @@ from analysis.readers.mapping import (
     ROLES,
     Meaning,
     columns_for_role,
-    find_participant_column,
-    find_session_column,
     first_column_for_role,
     simplify_name,
+)
+from analysis.readers.participant_columns import (
+    find_participant_column,
+    find_possible_participants,
+    find_session_column,
 )
 from analysis.readers.several_options import find_option_columns, find_place_column, is_none
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
@@ -57,10 +60,12 @@ class Guess:
         mapping: The probable meaning of the columns.
         lacking: Required columns that were not found, in words; the table cannot be read without
             them.
+        unnamed_participants: A column that looks like participants, if none surely names them.
     """
 
     mapping: Meaning
     lacking: tuple[str, ...]
+    unnamed_participants: str = ""
 
 
 def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
@@ -130,10 +135,6 @@ def _guess_single_answers(
     return guess_single_answers(rows, item, options, first_column_for_role(rows, "participant"))
 
 
-def _lacks_answers(shown: str) -> str:
-    return f'a column that holds the answers ("{shown}" holds what was shown)'
-
-
 def _guess_place(
     rows: pd.DataFrame, shown: Sequence[str], item: str, choice: Choice, options: ItemOptions
 ) -> Choice:
@@ -187,7 +188,7 @@ def _map_single_answers(
         drop=_drop_nonparticipants(table),
     )
     guess = _map_participant(table, mapping, item, rows)
-    return Guess(guess.mapping, answers.lacking)
+    return replace(guess, lacking=answers.lacking)
 
 
 def _drop_unanswered(rows: pd.DataFrame, choice: Choice) -> dict[str, str | list[str]]:
@@ -221,12 +222,15 @@ def _map_participant(
 ) -> Guess:
     columns = dict(mapping.columns)
     person = first_column_for_role(table, "participant")
+    unnamed = None
     if person is None and mapping.wide:
         person = find_session_column(table)
     elif person is None and item and rows is not None:
         unused = rows.drop(columns=[item, *mapping.columns.values()], errors="ignore")
         presented_columns = [item, *filter(None, [columns.get("version")])]
-        person = find_participant_column(unused, rows[presented_columns])
+        presented = rows[presented_columns]
+        person = find_participant_column(unused, presented)
+        unnamed = None if person else find_possible_participants(unused, presented)
     if person is not None:
         columns["participant"] = person
     skip = [*mapping.skip_blank]
@@ -238,6 +242,7 @@ def _map_participant(
     return Guess(
         mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}),
         () if {"chosen", "correct"} & set(columns) else (describe_missing("choice", table),),
+        unnamed or "",
     )
 
 

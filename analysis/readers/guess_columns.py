@@ -117,6 +117,9 @@ def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         if (table[column] != "").any()
         and table[column][table[column] != ""].map(comparable_text).isin(texts).mean() > LIKELY
     ]
+    # A column that repeats another one says nothing more.
+    repeated = table[columns_with_texts].map(comparable_text).T.duplicated()
+    columns_with_texts = [name for name in columns_with_texts if not repeated[name]]
     pairs = [list(pair) for pair in combinations(columns_with_texts, _TWO)]
     shown = find_option_columns(table, columns_with_texts)
     all_options = [shown] if len(shown) > _TWO else []

@@ -289,56 +289,6 @@ def first_column_for_role(table: pd.DataFrame, role: str) -> str | None:
     return next(columns_for_role(table, role), None)
 
 
-def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
-    """Return the one column that may name participants: each judged several things, once each.
-
-    Other columns, such as age, may fit too. The column that determines all other fitting columns is
-    chosen.
-
-    Args:
-        table: The columns without another role, one row per judgment.
-        presented: The columns that identify what was judged in each row.
-    """
-    # Use numbers: joining millions of texts would take gigabytes.
-    judged_codes = {str(n): pd.factorize(presented[name])[0] for n, name in enumerate(presented)}
-    fitting = []
-    for column in table.columns:
-        values = table[column]
-        sizes = values.value_counts()
-        several = len(sizes) > 1 and float(sizes.median()) > 1
-        if (values == "").any() or not several:
-            continue
-        if not pd.DataFrame({"by": pd.factorize(values)[0], **judged_codes}).duplicated().any():
-            fitting.append(column)
-    finest = [
-        candidate
-        for candidate in fitting
-        if all(
-            (table.groupby(candidate)[other_column].nunique() == 1).all()
-            for other_column in fitting
-        )
-    ]
-    return next(iter(finest), None)
-
-
-def find_session_column(table: pd.DataFrame) -> str | None:
-    """Return a column whose values are unique, from a table with one session per row.
-
-    The result is None if a column is unique in most, but not all rows: a participant may have taken
-    part twice.
-    """
-    numbers = {
-        column: table[column].nunique() / len(table)
-        for column in table.columns
-        if len(table) > 1 and not any(letter.isdigit() for letter in str(column))
-    }
-    distinct_columns = [
-        header for header, share in numbers.items() if share == 1 and (table[header] != "").all()
-    ]
-    nearly_distinct = [header for header, share in numbers.items() if 1 / 2 < share < 1]
-    return distinct_columns[0] if distinct_columns and not nearly_distinct else None
-
-
 def numbers_in_all_patterns(
     columns: Sequence[str], patterns: Iterable[str], path: Path
 ) -> list[str]:

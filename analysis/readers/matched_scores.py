@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from analysis.data.load import ScoreFacts
@@ -21,6 +22,8 @@ _RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens", "split_lower_
 _SHOWN = 3
 # A few texts may have the same score.
 _FEWEST_SCORES = 4
+# A sentence with one other word has nine letters of ten in common.
+_NEARLY_ALIKE = 0.9
 
 Version = tuple[str, str]
 
@@ -217,6 +220,7 @@ def _note_missing_scores(
             expected="the same ids as the items; one table may count from 0 and the other from 1",
             remedy="Name the items that were scored with --items",
         )
+    _refuse_nearly_alike(unmatched, unscored, items)
     if unscored:
         yield f"{len(unscored):,} of {len(items):,} items have no score; the first: {unscored[0]}."
     if without_options:
@@ -229,6 +233,29 @@ def _note_missing_scores(
             f"{len(unmatched):,} scores belong to no item; the first: "
             f"{_describe_score(unmatched[0])}."
         )
+
+
+def _refuse_nearly_alike(
+    unmatched: Sequence[Scored], unscored: Sequence[str], items: Sequence[Item]
+) -> None:
+    """Refuse a text of no item that is nearly the text of an item without a score."""
+    without_score = {*unscored}
+    keys = {
+        _text_key(text): item.item_id
+        for item in items
+        if item.item_id in without_score
+        for text in texts_of(item).values()
+    }
+    for row in unmatched[:_SHOWN]:
+        for key in get_close_matches(_text_key(row.text), keys, n=1, cutoff=_NEARLY_ALIKE):
+            raise AnalysisError(
+                f'the text "{row.text[:60]}" belongs to no item, but it is nearly that of the '
+                f"item {keys[key]}, which has no score",
+                where=row.place,
+                expected="the texts of the items, letter by letter but for white space",
+                remedy="Check whether rows or tokens were shifted, or name the items that were "
+                "scored with --items",
+            )
 
 
 def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:

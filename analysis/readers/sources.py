@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from analysis.errors import AnalysisError
 from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
+from analysis.readers.colorless_green import with_published_headers
 from analysis.readers.program import programs
 from experiment.errors import find_repeated, why_unread
 from experiment.materials.formats.delimited import (
@@ -234,8 +235,9 @@ def _recognise_program(
     notes: tuple[str, ...] = (),
 ) -> Source:
     columns = set(frame.columns)
-    if set(PUBLISHED_COLUMNS) <= columns:
-        return Source(path, _PUBLISHED, frame, left_out, notes)
+    published = with_published_headers(frame)
+    if set(PUBLISHED_COLUMNS) <= set(published.columns):
+        return Source(path, _PUBLISHED, published, left_out, notes)
     matching_programs = (
         candidate
         for candidate in programs()

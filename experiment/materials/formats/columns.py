@@ -217,17 +217,13 @@ def rename_question_columns(table: RawTable, named_headers: Mapping[str, str]) -
         return table
     if columns == [*table.columns]:
         return table
-    rows = tuple(
-        replace(row, values={names.get(name, name): text for name, text in row.values.items()})
-        for row in table.rows
-    )
     read_as = ", ".join(
         f"{question_column} from {name}"
         for name, question_column in names.items()
         if question_column != name
     )
     notes = (*table.notes, f"Questions are read: {read_as}.")
-    return replace(table, columns=tuple(columns), rows=rows, notes=notes)
+    return replace(table.renamed(names), notes=notes)
 
 
 def headers_read(headers: Mapping[str, str]) -> dict[str, str]:

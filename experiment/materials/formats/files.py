@@ -62,7 +62,8 @@ def materials_files(path: Path) -> list[Path]:
 def open_materials(path: Path) -> Opened:
     """Open a file or folder of items in any format, without loading large tables.
 
-    The two sentences of a pair may be identical: a model's tie is counted as such.
+    The two sentences of a pair may be identical: a model's tie is counted as such. A row may be a
+    single sentence, to be rated.
 
     Raises:
         MaterialsError: A file cannot be read, or two items of a folder have one id.
@@ -80,7 +81,7 @@ def open_materials(path: Path) -> Opened:
 def _open_file(path: Path) -> Opened:
     if _is_own(path):
         return Opened(partial(read_items, path), ())
-    materials = read_materials(path, identical=True, as_written=True)
+    materials = read_materials(path, identical=True, alone=True, as_written=True)
     return Opened(materials.items.__iter__, materials.notes, materials.rendering)
 
 

@@ -53,6 +53,19 @@ class RawTable:
     rows: tuple[RawRow, ...]
     notes: tuple[str, ...] = ()
 
+    def renamed(self, names: Mapping[str, str]) -> "RawTable":
+        """Return the table with other names for some of its columns."""
+
+        def rename(texts: Mapping[str, str]) -> dict[str, str]:
+            return {names.get(name, name): text for name, text in texts.items()}
+
+        rows = tuple(
+            replace(row, values=rename(row.values), written=rename(row.written))
+            for row in self.rows
+        )
+        columns = tuple(names.get(name, name) for name in self.columns)
+        return replace(self, columns=columns, rows=rows)
+
 
 def read_raw(path: Path, language: str = "") -> RawTable:
     """Read a file's table: text with any common delimiter, an Excel sheet, or JSON lines.
@@ -248,8 +261,9 @@ def _make_table_from_records(
     columns: dict[str, None] = {}
     rows = []
     for location, values in records:
-        columns.update(dict.fromkeys(values))
-        rows.append(_raw_row(location, {name: _json_text(value) for name, value in values.items()}))
+        texts = {name.strip(): _json_text(value) for name, value in values.items()}
+        columns.update(dict.fromkeys(texts))
+        rows.append(_raw_row(location, texts))
     if not rows:
         raise MaterialsError("the file is empty", where=str(path), expected="one object per line")
     blank = dict.fromkeys(columns, "")

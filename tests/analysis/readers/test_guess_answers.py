@@ -202,3 +202,27 @@ def test_ratings_of_people_who_answered_once_are_found(alone, tmp_path):
     assert alone(table).exit_code == 0
     ratings = pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]
     assert list(ratings) == [row["rating"] for row in table]
+
+
+def test_a_column_of_ids_that_nothing_names_is_asked_for(imported, tmp_path):
+    # Whoever answers once repeats nothing, so that only the ids say that they are people.
+    ids = [f"1510574143_{n:032x}" for n in range(PEOPLE * ITEMS)]
+    table = without(list(rows("rating")), "subj", "age", "order", "confidence", "number")
+    once = [{"seen": person, **row} for person, row in zip(ids, table, strict=True)]
+    with pytest.raises(AnalysisError, match='"seen" looks like participants'):
+        imported(once)
+    done = imported([{"participant": row.pop("seen"), **row} for row in once])
+    assert "Participants: 80" in done.output, done.output
+
+
+def test_people_who_judged_an_item_twice_are_asked_for(imported):
+    table = [row | {"seen": f"p{row['subj']}"} for row in rows("rating")]
+    table = without(table, "subj", "age", "order", "confidence", "number")
+    with pytest.raises(AnalysisError, match='"seen" looks like participants'):
+        imported([*table, table[0] | {"rt": 999}])
+
+
+def test_a_column_of_texts_that_is_there_twice_says_nothing_more(imported):
+    table = [row | {"shown": row["sentence"]} for row in without(rows("rating"), "confidence")]
+    done = imported(table)
+    assert "80 judgments" in done.output, done.output

@@ -56,6 +56,32 @@ def test_words_with_spaces_between_the_columns_are_read_in_bits(tmp_path):
     assert "2 tokens stand for no piece of a text" in output
 
 
+def test_ids_that_are_a_row_too_low_are_refused_by_the_texts_they_make(tmp_path):
+    said = ("We know that the small grey cat sleep", "You know that the small grey dogs sleep")
+    texts = [text + ending for text in said for ending in ("s", "")]
+    words = [(n, place, word) for n, t in enumerate(texts) for place, word in enumerate(t.split())]
+    above = [words[-1], *words[:-1]]
+    lines = [f"{a[0]} {w[1]} {w[2]} 1.5" for a, w in zip(above, words, strict=True)]
+    (tmp_path / "tokens.txt").write_text(
+        "\n".join(["sentence_id token_id token surprisal", *lines])
+    )
+    (tmp_path / "items.csv").write_text("\n".join(["sentence", *texts]))
+    given = [tmp_path / "tokens.txt", "--items", tmp_path / "items.csv", "--out", tmp_path / "out"]
+    with pytest.raises(AnalysisError, match="is nearly that of the item"):
+        CliRunner().invoke(scores, list(map(str, given)), catch_exceptions=False)
+
+
+def test_scores_of_bare_sentences_are_read(tmp_path):
+    (tmp_path / "rated.tsv").write_text("label\tsentence\n1\tShe left.\n0\tShe leave.\n")
+    (tmp_path / "scored.csv").write_text("sentence,logprob\nShe left.,-3.5\nShe leave.,-7.25\n")
+    given = [tmp_path / "scored.csv", "--items", tmp_path / "rated.tsv", "--out", tmp_path / "out"]
+    done = CliRunner().invoke(scores, list(map(str, given)), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    loaded = load_scores(next((tmp_path / "out").glob("scores_*.parquet"))).frame
+    assert loaded["logprob_nats"].tolist() == [-3.5, -7.25]
+    assert loaded["variant"].tolist() == ["good", "good"]
+
+
 def test_lists_of_tokens_as_minicons_prints_them_are_read(tmp_path):
     said = [
         [("the", 0.0), ("cat", -1.0), ("sleeps", -2.0)],

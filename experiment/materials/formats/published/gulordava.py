@@ -27,7 +27,7 @@ def is_gulordava(path: Path) -> bool:
         _, headers = next(cells_of(file, find_layout(file)), (0, []))
     except ValueError:
         return False
-    return {name.strip() for name in headers} >= _COLUMNS
+    return {name.strip().lower() for name in headers} >= _COLUMNS
 
 
 def _read(path: Path, terms: Terms) -> Drafts:
@@ -40,6 +40,7 @@ def _read(path: Path, terms: Terms) -> Drafts:
         MaterialsError: A sentence does not have exactly one correct and one wrong form.
     """
     table = read_raw(path, terms.language)
+    table = table.renamed({name: name.lower() for name in table.columns})
     sentences: dict[tuple[str, str, str], dict[str, RawRow]] = {}
     for row in table.rows:
         key = (row.values["pattern"], row.values["constr_id"], row.values["sent_id"])
