@@ -111,6 +111,7 @@ def _provenance(
         flow=count_participants(run),
         n_judgments=len(data.judgments),
         n_items=data.judgments["item_id"].nunique(),
+        n_frames=len(data.judgments[["construction", "frame"]].drop_duplicates()),
         models=[
             _model_facts(model_scores, data.decisions.get(model_scores.facts.model))
             for model_scores in scores

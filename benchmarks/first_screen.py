@@ -179,10 +179,11 @@ def read_first_sentences(inputs: FindingInputs) -> tuple[dict[str, int], dict[st
     assert not unanswered, unanswered
     sentences = list(comparison_sentences({NAME: rows}))
     signs = {}
-    for row, sentence in zip(rows.to_dict("records"), sentences, strict=False):
+    for row in rows[rows["role"] == "primary"].to_dict("records"):
         said = {1: row["if_positive"], -1: row["if_negative"]}
         sign, name = int(np.sign(row["estimate"])), row["name"]
-        is_stated = sentence.startswith(f"{name}: {said.get(sign)}")
+        statement = f"{name}: {said.get(sign)}"
+        is_stated = any(sentence.startswith(statement) for sentence in sentences)
         # An interaction has one sentence for both signs, and the differences show which it is.
         signs[name] = sign if is_stated else 0
         assert (row["p_corrected"] < ALPHA) == is_stated

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.findings.comparison_words import NAME, words_of
+from analysis.findings.comparison_words import NAME, words_of, write_p
 from analysis.findings.finding import Context
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -21,7 +21,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     """
     is_primary = role == "primary"
     family = int(rows["n_in_family"].max())
-    corrected = "Intervals: 95%, of each comparison by itself; nothing is corrected."
+    corrected = "Intervals: 95%, of each comparison by itself; p is not corrected."
     if family > 1:
         of = "the {} primary comparisons" if is_primary else "the {} models of one comparison"
         corrected = (
@@ -29,17 +29,18 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
             "excludes 0 exactly when p is below .05."
         )
         corrected += "" if is_primary else " Other exploratory comparisons are not corrected."
+    words = [
+        words_of(measure, response)
+        for measure, response in zip(rows["measure"], rows["response"], strict=True)
+    ]
     scaled = rows.assign(
-        group=[f"{words_of(name).subject}, in {words_of(name).unit}" for name in rows["measure"]],
+        group=[one.heading for one in words],
         label=[_write_label(row) for row in rows.to_dict("records")],
         **{
-            end: [
-                words_of(name).scale(value)
-                for name, value in zip(rows["measure"], rows[end], strict=True)
-            ]
+            end: [one.scale(value) for one, value in zip(words, rows[end], strict=True)]
             for end in ("estimate", "low", "high")
         },
-        unit=[words_of(name).unit for name in rows["measure"]],
+        unit=[one.unit for one in words],
         p_shown=rows["p_corrected"],
     )
     return context.table(
@@ -51,11 +52,14 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
             Column("label", "", "text"),
             Column("estimate", "Difference", "estimate"),
             Column("p_shown", "p" if family == 1 else "p (corrected)", "p"),
-            Column("n_observations", "Answers", "count"),
+            Column("n_observations", "Observations", "count"),
+            Column("n_participants", "Participants", "count"),
+            Column("n_frames", "Frames", "count"),
         ),
         (
             corrected,
             "Variances are clustered by participant and by frame.",
+            *_design_notes(rows),
             *_equivalence_notes(rows),
         ),
         Section.COMPARISONS,
@@ -65,22 +69,40 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
 def _write_label(row: Mapping[Hashable, Any]) -> str:
     """Return a comparison's name, and which side the difference is taken from."""
     name = row["name"] if row["is_planned"] else f"{row['name']} (not planned)"
-    if row["if_equivalent"]:
+    if row["is_of_judges"]:
         sides = f"{row['compared'].split(' - ')[0]} minus {row['judge']}"
     else:
         sides = row["sides"] or row["judge"]
     return name if not sides or sides in name else f"{name}: {sides}"
 
 
+def _design_notes(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield which factors vary between participants, and why intervals may be off their centre."""
+    if factors := [name for name in rows["between"].unique() if name]:
+        yield f"Between participants: {', '.join(factors)}."
+    is_within = ~rows["is_of_judges"] & (rows["between"] == "") & (rows["sides"] != "")
+    if is_within.any():
+        yield (
+            "Differences within participants, except as said."
+            if factors
+            else ("Differences within participants.")
+        )
+    if rows["is_of_judges"].any():
+        yield (
+            "With models, an interval joins Wilson's intervals of two accuracies, which are not "
+            "symmetric: the difference need not be at its centre."
+        )
+
+
 def _equivalence_notes(rows: pd.DataFrame) -> Iterator[str]:
     """Yield a note on each comparison whose difference is smaller than is of interest."""
     for row in rows[rows["is_equivalent"].eq(other=True)].to_dict("records"):
-        words = words_of(row["measure"])
+        words = words_of(row["measure"], row["response"])
         low, high = (words.amount(row[f"equivalence_{end}"]) for end in ("low", "high"))
-        smallest = words.amount(row["smallest_effect"], signed=False)
+        smallest = words.with_unit(row["smallest_effect"], signed=False)
         yield (
             f"{row['name']}: equivalent, because the interval of two one-sided tests, {low} to "
-            f"{high}, lies within \N{PLUS-MINUS SIGN}{smallest} {words.unit}."
+            f"{high}, lies within \N{PLUS-MINUS SIGN}{smallest} ({write_p(row['p_equivalence'])})."
         )
 
 

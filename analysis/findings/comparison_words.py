@@ -16,6 +16,9 @@ from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
 _PERCENT = 100.0
+_TYPED = "typed"
+# Their names say nothing that their levels do not.
+_UNNAMED = (CONDITION, VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class MeasureWords:
         scale: Converts a difference to the unit.
         decimals: How many decimals are printed.
         level: Writes the measure itself, such as "84.1%".
+        means: What levels are, if they are no plain means, such as "geometric means".
     """
 
     subject: str
@@ -41,11 +45,21 @@ class MeasureWords:
     scale: Callable[[float], float]
     decimals: int
     level: Callable[[float], str]
+    means: str = ""
 
     def amount(self, value: float, *, signed: bool = True) -> str:
         """Return a difference in the unit, without the unit's name."""
         number_text = f"{self.scale(value):{'+' if signed else ''}z.{self.decimals}f}"
         return number_text.replace("-", "\N{MINUS SIGN}")
+
+    def with_unit(self, value: float, *, signed: bool = True) -> str:
+        """Return a difference with its unit; d' is its own unit."""
+        return f"{self.amount(value, signed=signed)} {self.unit}".rstrip()
+
+    @property
+    def heading(self) -> str:
+        """The measured quantity with the unit of differences, as the heading of a table."""
+        return f"{self.subject}, in {self.unit}" if self.unit else self.subject
 
 
 def _to_percentage_points(value: float) -> float:
@@ -82,22 +96,29 @@ _WORDS: Mapping[str, MeasureWords] = {
         _return_unchanged, 2, _write_decimals,
     ),
     "yes": MeasureWords(
-        "The share of yes", "is higher", "is lower", "percentage points", "answers",
+        'The rate of "yes" responses', "is higher", "is lower", "percentage points", "answers",
         _to_percentage_points, 1, _write_share,
     ),
     D_PRIME: MeasureWords(
-        "Sensitivity (d')", "is higher", "is lower", "units of d'", "answers",
+        "Sensitivity (d')", "is higher", "is lower", "", "answers",
         _return_unchanged, 2, _write_decimals,
     ),
     "log_rt": MeasureWords(
-        "Reading", "is slower", "is faster", "per cent", "reading times",
-        _to_slowdown_percent, 1, _write_milliseconds,
+        "Reading time", "is longer", "is shorter", "%", "reading times",
+        _to_slowdown_percent, 1, _write_milliseconds, "geometric means ",
     ),
 }  # fmt: skip
 
 
-def words_of(measure: str) -> MeasureWords:
-    """Return how a report words differences of a measure, such as "yes" or "share of bad"."""
+def words_of(measure: str, response: str = "") -> MeasureWords:
+    """Return how a report words differences of a measure, such as "yes" or "share of bad".
+
+    Args:
+        measure: The measure.
+        response: The study's type of response: typed answers are accepted or not.
+    """
+    if measure == "accuracy" and response == _TYPED:
+        return replace(_WORDS[measure], subject="The share of accepted answers")
     if measure.startswith(SHARE_OF):
         option = measure.removeprefix(SHARE_OF)
         return replace(_WORDS["accuracy"], subject=f"The share of the option {option}")
@@ -105,12 +126,15 @@ def words_of(measure: str) -> MeasureWords:
 
 
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    """Yield a sentence for each primary comparison, in the order of the study."""
+    """Yield a sentence for each primary comparison, in the order of the study.
+
+    Interactions that are shown come first, because they qualify the other effects of their factors.
+    """
     rows = statistics.get(NAME)
     if rows is None:
         return
     primary = rows[rows["role"] == "primary"]
-    for row in primary.to_dict("records"):
+    for row in sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row)):
         yield _write_sentence(row)
     is_derived = len(primary) > 0 and not primary["is_declared"].any()
     if is_derived:
@@ -125,15 +149,21 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
             them = f"all {family} primary comparisons of the study"
         yield f"Intervals and p of {them} are corrected for their number (Bonferroni)."
 
+    is_declared = (rows["role"] == "exploratory") & rows["is_declared"] & rows["is_planned"]
+    for row in rows[is_declared & (rows["covariates"] != "")].to_dict("records"):
+        yield f"Exploratory: {_write_sentence(row)}"
     for row in rows[~rows["is_planned"]].to_dict("records"):
         yield f"Not planned: {_write_sentence(row)}"
 
 
+def _is_interaction_shown(row: Mapping[Hashable, Any]) -> bool:
+    return bool(row["interaction"]) and row["p_corrected"] < ALPHA
+
+
 def _write_sentence(row: Mapping[Hashable, Any]) -> str:
-    words = words_of(row["measure"])
-    numbers = _format_estimate(row, words)
-    if row["if_equivalent"]:
-        verdict = _judges_verdict(row, words, numbers)
+    words = words_of(row["measure"], row["response"])
+    if row["is_of_judges"]:
+        verdict = _judges_verdict(row, words)
         if row["is_declared"]:
             return f"{row['name']}: {verdict}"
         # A model's name stays as it is written.
@@ -142,84 +172,89 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
     if pd.isna(row["low"]) and pd.isna(row["high"]):
         return (
             f"{row['name']}: no answer, because there are too few {words.answers}, participants "
-            f"or frames (the difference is {words.amount(row['estimate'])} {words.unit})."
+            f"or frames (the difference is {words.with_unit(row['estimate'])})."
         )
-    sides = _write_sides(row, words)
+    return f"{row['name']}: {_write_verdict(row, words, _write_sides(row, words))}"
+
+
+def _write_verdict(row: Mapping[Hashable, Any], words: MeasureWords, sides: str) -> str:
+    """Return the verdict with its numbers: a difference, equivalent, or inconclusive."""
+    between = f" ({row['between']} varies between participants)" if row["between"] else ""
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        return f"{row['name']}: {statement}{sides}{numbers}{_size_verdict(row, words)}."
+        numbers = _format_estimate(row, words)
+        return f"{statement}{between}{sides}{numbers}.{_size_verdict(row, words)}"
     if row["is_equivalent"]:
-        difference = f"the difference {row['sides']}".rstrip()
+        numbers = _format_estimate(row, words, is_equivalence=True)
+        within = _write_margin(row, words)
         return (
-            f"{row['name']}: {difference} is smaller than {_smallest_effect(row, words)}"
-            f"{sides}{_format_estimate(row, words, is_equivalence=True)}."
+            f"{row['if_equivalent']} within \N{PLUS-MINUS SIGN}{within}{between}{sides}{numbers}."
         )
-    return f"{row['name']}: {row['if_unclear']} remains open{sides}{numbers}."
+    within = ""
+    if not pd.isna(row["smallest_effect"]):
+        margin = _write_margin(row, words)
+        within = f", and so is equivalence within \N{PLUS-MINUS SIGN}{margin}"
+    numbers = _format_estimate(row, words)
+    return f"{row['if_unclear']}{between} is inconclusive{within}{sides}{numbers}."
 
 
-def _smallest_effect(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    smallest = words.amount(row["smallest_effect"], signed=False)
-    return f"{smallest} {words.unit}{row['per']}, the smallest effect of interest"
+def _write_margin(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
+    """Return the margin of equivalence, and where it comes from."""
+    margin = f"{words.with_unit(row['smallest_effect'], signed=False)}{row['per']}"
+    return f"{margin} ({row['margin_source']})"
 
 
 def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return whether a difference from zero is of interest, if the study declares the least."""
+    """Return how large a difference from zero is beside the margin, if there is one."""
     if pd.isna(row["smallest_effect"]):
         return ""
-    smallest = _smallest_effect(row, words)
+    margin = _write_margin(row, words)
     if row["is_equivalent"]:
-        return f"; it is smaller than {smallest}"
+        return f" It is smaller than {margin}."
     if max(row["low"], -row["high"]) > row["smallest_effect"]:
-        return f"; it is larger than {smallest}"
-    return f"; whether it is larger than {smallest}, remains open"
+        return f" It is larger than {margin}."
+    return f" Its size relative to {margin} is inconclusive."
 
 
 def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return what both sides of a comparison come to, as it stands between verdict and estimate."""
+    """Return what both sides of a comparison come to, between the verdict and the estimate."""
     first, second = row.get("first", np.nan), row.get("second", np.nan)
     if pd.isna(first) or pd.isna(second):
         return ", "
     if not row["interaction"]:
-        return f", {words.level(first)} against {words.level(second)}: "
+        levels = f"{words.level(first)} against {words.level(second)}"
+        return f", {words.means}{levels}{row['scale']}: "
+    differences = row["interaction"].format(words.amount(first), words.amount(second))
+    kind = "first minus the second, a difference of differences"
+    if row["measure"] == "log_rt":
+        kind = "first relative to the second, a ratio of ratios"
     return (
-        f": {row['interaction'].format(words.amount(first), words.amount(second))}, "
-        f"{'as a ratio of ratios ' if row['measure'] == 'log_rt' else 'a difference of '}"
+        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} "
+        "and not a simple effect, is "
     )
 
 
-def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords, numbers: str) -> str:
+def _judges_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     """Return the verdict on people and a model, or two models; it is declared or implied.
 
-    A difference within the margin counts as equal even if it is significantly different from zero,
-    because the margin was declared in advance.
+    A difference within the margin is equivalent even if it is significantly different from zero.
     """
-    margin = f"{words.amount(row['smallest_effect'], signed=False)} {words.unit}"
     judge = row["compared"].split(" - ")[0]
     answers = words.answers if PEOPLE in (judge, row["judge"]) else "items"
     shares = (
-        f"{judge} in {row['first']:.1%} and {row['judge']} in {row['second']:.1%} of the same "
+        f": {judge} in {row['first']:.1%} and {row['judge']} in {row['second']:.1%} of the same "
         f"{answers}"
     )
     if pd.isna(row["low"]) and pd.isna(row["high"]):
         return (
-            f"{row['if_unclear']} remains open, because there are too few {words.answers}, "
-            f"participants or frames: {shares}."
+            f"{row['if_unclear']} is inconclusive, because there are too few {words.answers}, "
+            f"participants or frames{shares}."
         )
     if row["is_equivalent"]:
-        within = _format_estimate(row, words, is_equivalence=True)
-        return f"{row['if_equivalent']} {margin}: {shares}, {within}."
-    if row["p_corrected"] < ALPHA:
-        statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
-        is_larger = max(row["low"], -row["high"]) > row["smallest_effect"]
-        conjunction, shown = ("that", "is shown") if is_larger else ("whether", "remains open")
-        return (
-            f"{statement}: {shares}, {numbers}; {conjunction} it is larger than {margin}, within "
-            f"which both would count as equal, {shown}."
-        )
-    return (
-        f"{row['if_unclear']} remains open, and so does whether the difference is smaller than "
-        f"{margin}, which would count as equal: {shares}, {numbers}."
-    )
+        numbers = _format_estimate(row, words, is_equivalence=True)
+        within = _write_margin(row, words)
+        return f"{row['if_equivalent']} within \N{PLUS-MINUS SIGN}{within}{shares}, {numbers}."
+    return _write_verdict(row, words, f"{shares}, ")
 
 
 def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> str:
@@ -229,10 +264,15 @@ def exploratory_verdict(statistics: Mapping[str, pd.DataFrame], model: str) -> s
         return ""
     several = rows[(rows["role"] == "exploratory") & (rows["n_in_family"] > 1)]
     for row in several[several["judge"] == model].to_dict("records"):
-        words = words_of(row["measure"])
-        verdict = _judges_verdict(row, words, _format_estimate(row, words))
+        verdict = _judges_verdict(row, words_of(row["measure"]))
         return f"Exploratory, corrected for the {row['n_in_family']} models: {verdict}"
     return ""
+
+
+def has_primary(statistics: Mapping[str, pd.DataFrame]) -> bool:
+    """Return whether a primary comparison has an answer."""
+    rows = statistics.get(NAME)
+    return rows is not None and bool((rows["role"] == "primary").any())
 
 
 def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> bool:
@@ -245,60 +285,69 @@ def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> boo
     return {PEOPLE, model} in pairs
 
 
-def statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
+def statements(comparison: PlannedComparison, judge: str, response: str) -> dict[str, str]:
     """Return what a positive, a negative, an unclear and a difference within the margin says.
 
     An interaction's words have a place for the difference at each side.
     """
-    words = {"if_equivalent": "", "interaction": "", "per": "", "sides": ""}
-    return words | _write_statements(comparison, judge)
+    words = {"interaction": "", "per": "", "sides": ""}
+    return words | _write_statements(comparison, judge, words_of(comparison.measure, response))
 
 
-def _write_statements(comparison: PlannedComparison, judge: str) -> dict[str, str]:
-    words, compared = words_of(comparison.measure), comparison.compared
+def _write_statements(
+    comparison: PlannedComparison, judge: str, words: MeasureWords
+) -> dict[str, str]:
+    compared = comparison.compared
     measured = words.subject[0].lower() + words.subject[1:]
     if isinstance(compared, JudgeDifference):
         verb = "choose" if compared.first == PEOPLE else "chooses"
-        model, other_judge = (compared.first, judge) if judge == PEOPLE else (judge, compared.first)
         statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
         return {
             "if_positive": statement.format("more"),
             "if_negative": statement.format("less"),
             "if_unclear": f"whether {statement.format('more or less')}",
-            "if_equivalent": f"{model} is as accurate as {other_judge} within the margin of",
+            "if_equivalent": f"{compared.first} and {judge} are equivalent in accuracy",
         }
     if isinstance(compared, Slope):
         of_model = f" of {judge}" if judge else ""
         variable = f"{compared.variable}{of_model}"
         return _write_both_directions(f"{measured} {{}} with higher {variable}", words) | {
             "if_unclear": f"whether {measured} changes with {variable}",
+            "if_equivalent": f"the slope of {measured} on {variable} is equivalent to 0",
             "per": " per bit" if judge else f" per unit of {compared.variable}",
         }
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
     if not other_differences:
-        first, second = _describe_sides(main)
+        first, second = _describe_sides(main, with_factor=False)
+        is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
+        condition = condition if is_named else f" ({main.factor}){condition}"
         statement = f"{measured} {{}} for {first} than for {second}{condition}"
-        unclear = f"whether {measured} differs between {first} and {second}{condition}"
         return _write_both_directions(statement, words) | {
-            "if_unclear": unclear,
+            "if_unclear": f"whether {measured} differs between {first} and {second}{condition}",
+            "if_equivalent": f"{measured} is equivalent for {first} and {second}{condition}",
             "sides": f"{main.words}{condition}",
         }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
     first, second = _describe_sides(other_differences[-1])
-    inner = f"the difference {main.words}"
+    of_factor = "" if main.factor in _UNNAMED else f" of {main.factor}"
+    inner = f"The difference {main.words}{of_factor}"
     if other_differences[:-1]:
         crossed = " and ".join(
             f"{step.factor} ({step.words})" for step in compared.differences[:-1]
         )
-        inner = f"the interaction of {crossed}"
+        inner = f"The interaction of {crossed}"
     statement = f"{factor_list} interact in {measured}{condition}"
     return {
         "if_positive": statement,
         "if_negative": statement,
         "if_unclear": f"whether {statement}",
+        "if_equivalent": (
+            f"the interaction of {factor_list} in {measured}{condition} is equivalent to 0"
+        ),
+        "sides": "difference of differences",
         "interaction": f"{inner} is {{}} for {first} and {{}} for {second}",
     }
 
@@ -310,35 +359,37 @@ def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str
     }
 
 
-def _describe_sides(step: LevelDifference) -> tuple[str, str]:
+def _describe_sides(step: LevelDifference, *, with_factor: bool = True) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
-    name = "" if step.factor in (CONDITION, VERSION) else f"{step.factor} "
+    name = f"{step.factor} " if with_factor and step.factor not in _UNNAMED else ""
     return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
 def _format_estimate(
     row: Mapping[Hashable, Any], words: MeasureWords, *, is_equivalence: bool = False
 ) -> str:
-    """Return an estimate with its interval and p; of an equivalence, the interval that shows it."""
+    """Return an estimate with its interval and p; of an equivalence, those that show it."""
     names = ("equivalence_low", "equivalence_high") if is_equivalence else ("low", "high")
     low, high = (words.amount(row[name]) for name in names)
-    interval = f"95% interval {low} to {high}"
+    adjusted = "" if row["n_in_family"] == 1 else "Bonferroni-adjusted "
+    interval = f"{adjusted}{'90' if is_equivalence else '95'}% interval {low} to {high}"
+    p = write_p(row["p_corrected"])
     if is_equivalence:
-        kind = "90%" if row["n_in_family"] == 1 else "simultaneous 90%"
-        interval = f"{kind} interval {low} to {high}, as two one-sided tests at 5% require"
+        p = (
+            f"two one-sided tests of equivalence: {write_p(row['p_equivalence'])}; difference from "
+            f"0: {p}"
+        )
     elif np.isinf(row["low"]):
-        interval = f"95% interval up to {high}, one-sided"
+        interval = f"{adjusted}95% interval up to {high}, one-sided"
     elif np.isinf(row["high"]):
-        interval = f"95% interval from {low}, one-sided"
+        interval = f"{adjusted}95% interval from {low}, one-sided"
     covariate_note = f"; {row['covariates']} held constant" if row["covariates"] else ""
-    difference = "difference from 0: " if is_equivalence else ""
-    estimate = f"{words.amount(row['estimate'])} {words.unit}{row['per']}"
-    return f"{estimate} ({interval}; {difference}{_write_p(row['p_corrected'])}{covariate_note})"
+    estimate = f"{words.with_unit(row['estimate'])}{row['per']}"
+    return f"{estimate} ({interval}; {p}{covariate_note})"
 
 
-def _write_p(p: float) -> str:
-    if p < 0.001:
-        return "p < .001"
-    return "p > .999" if p > 0.999 else f"p = {p:.3f}".replace("0.", ".")
+def write_p(p: float) -> str:
+    """Return a p value as tables print it: "p < .001", "p = .023", "p = 1.000"."""
+    return "p < .001" if p < 0.001 else f"p = {f'{p:.3f}'.lstrip('0')}"

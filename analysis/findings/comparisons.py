@@ -1,27 +1,20 @@
 """The study's comparisons, answered: the questions that a report answers first."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from analysis.data.own_columns import make_items
-from analysis.findings.compared_measures import (
-    SENSITIVITY,
-    MeasuredAnswers,
-    measure_of,
-)
+from analysis.findings.compared_contrasts import contrast_estimator
+from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
 from analysis.findings.comparison_table import comparisons_table
 from analysis.findings.comparison_words import ALPHA, NAME, statements
-from analysis.findings.contrasts import planned_contrasts
-from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.differences import split_tied_models
-from analysis.findings.effects import Measure
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
-from analysis.statistics.contrasts import Weights, contrasts, hold_constant
-from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
@@ -40,7 +33,11 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
+from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import Comparison
+
+# Smaller p values of an equivalence are printed alike.
+_LEAST_EXPONENT = -6.0
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -60,14 +57,17 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
     Returns:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
-        (False for those asked by an option), measure, compared (in the notation of study.toml),
-        constructions, judge, covariates, regions, contrast (its label in the tables of effects,
-        if these have it), estimate, low, high, level (of the interval), p,
-        p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
-        declared), is_equivalent, equivalence_low and equivalence_high (of the two one-sided tests:
-        an interval of 90% where nothing is corrected), first and second (of judges their
-        accuracies, of levels what the compared levels come to, whose difference is the estimate),
-        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
+        (False for those asked by an option), is_of_judges (people or models), measure, response
+        (its type), scale (of ratings), compared (in the notation of study.toml), constructions,
+        judge, covariates, regions, between (the factors that vary between participants), contrast
+        (its label in the tables of effects, if these have it), cells (an interaction's means, in
+        words), estimate, low, high, level (of the interval), p, p_corrected, n_in_family,
+        smallest_effect (between people and models: the margin if none is declared), margin_source,
+        is_equivalent, p_equivalence (if it is, corrected likewise), equivalence_low and
+        equivalence_high (of the two one-sided tests: an interval of 90% where nothing is
+        corrected), first and second (of judges their accuracies, of levels what the compared levels
+        come to, whose difference is the estimate), n_observations, n_participants, n_frames; and
+        sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, over all tasks of
         a session, an exploratory one with several models for their number, interval and p alike, so
         that an interval excludes 0 exactly when its p is below .05.
@@ -102,7 +102,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
     n_primary = _count_primary(parts, study.comparisons)
-    data, rows, unplanned = MeasuredAnswers(inputs), [], inputs.options.comparisons
+    data, rows = MeasuredAnswers(inputs), []
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
         for judge in judges:
@@ -110,7 +110,7 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             if isinstance(result, str):
                 unanswered.append(f"{comparison.declaration.name}: {result}")
             else:
-                rows.append(_describe_comparison(comparison, judge, family, unplanned) | result)
+                rows.append(_describe_comparison(inputs, comparison, judge, family) | result)
     return pd.DataFrame(rows), tuple(unanswered)
 
 
@@ -125,15 +125,23 @@ def _count_primary(
 
 
 def _describe_comparison(
-    comparison: PlannedComparison, judge: str, family: int, unplanned: Sequence[str]
+    inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
 ) -> Row:
-    declaration = comparison.declaration
+    declaration, compared, study = comparison.declaration, comparison.compared, inputs.run.study
+    factors = compared.named_factors if isinstance(compared, Contrast) else ()
+    is_rated = comparison.measure == "rating"
     return {
         "name": declaration.name,
         "role": declaration.role,
         "is_declared": comparison.is_declared,
-        "is_planned": declaration.name not in unplanned,
+        "is_planned": declaration.name not in inputs.options.comparisons,
+        "is_of_judges": isinstance(compared, JudgeDifference),
         "measure": comparison.measure,
+        "response": study.response,
+        "scale": f" on a scale from 1 to {response_of(study, own_code=False).n_answers}"
+        if is_rated
+        else "",
+        "between": ", ".join(name for name in factors if name in study.design.factors),
         "compared": comparison.compared.text,
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,
@@ -141,7 +149,8 @@ def _describe_comparison(
         "covariates": ", ".join(declaration.covariates),
         "regions": ", ".join(map(str, declaration.regions)),
         "contrast": "",
-    } | statements(comparison, judge)
+        "cells": "",
+    } | statements(comparison, judge, study.response)
 
 
 def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:
@@ -179,19 +188,53 @@ def _estimate(
     # People and models have a margin in every study; near 100% it is reduced.
     margin, is_equivalent, inside = row.pop("margin", None), None, (np.nan, np.nan)
     smallest = margin if declaration.smallest_effect is None else declaration.smallest_effect
+    p_equivalence = np.nan
     if smallest is not None:
         inner = estimate_at(1 - 2 * ALPHA / family)
         inside = inner["low"], inner["high"]
         is_equivalent = bool(-smallest < inside[0] and inside[1] < smallest)
+        if is_equivalent:
+            p_equivalence = family * _equivalence_p(estimate_at, smallest, ALPHA / family)
     return row | {
         "level": LEVEL,
         "p": p,
         "p_corrected": min(1.0, p * family),
         "smallest_effect": smallest,
+        "margin_source": _name_margin_source(declaration, margin, data.inputs.margin),
+        "p_equivalence": p_equivalence,
         "is_equivalent": is_equivalent,
         "equivalence_low": inside[0],
         "equivalence_high": inside[1],
     }
+
+
+def _name_margin_source(declaration: Comparison, margin: float | None, of_study: float) -> str:
+    if declaration.smallest_effect is not None:
+        return "the smallest effect of interest"
+    if margin is None:
+        return ""
+    if margin < of_study:
+        return "a margin computed from these data: the error rate of the more accurate"
+    return "the margin of the study"
+
+
+def _equivalence_p(estimate_at: Estimator, smallest: float, alpha: float) -> float:
+    """Return the p of two one-sided tests: the least level whose interval is within the margin.
+
+    Args:
+        estimate_at: Gives the interval at a level.
+        smallest: The margin.
+        alpha: A level at which the interval is within the margin.
+    """
+
+    def overshoot(exponent: float) -> float:
+        row = estimate_at(1 - 2 * 10**exponent)
+        return max(-float(row["low"]), float(row["high"])) - smallest
+
+    least, most = _LEAST_EXPONENT, float(np.log10(alpha))
+    if overshoot(least) < 0:
+        return float(10**least)
+    return float(10 ** brentq(overshoot, least, most, xtol=1e-4))
 
 
 def _make_estimator(
@@ -203,105 +246,10 @@ def _make_estimator(
         return _judge_estimator(data.inputs, comparison, compared, judge)
     measure = measure_of(comparison.measure)
     if isinstance(compared, Contrast):
-        return _contrast_estimator(data, comparison, compared, measure)
+        return contrast_estimator(data, comparison, compared, measure)
     if measure is SENSITIVITY:
         return "d' is computed from many answers, so it has no slope."
     return slope_estimator(data, comparison, compared, measure, judge)
-
-
-def _contrast_estimator(
-    data: MeasuredAnswers, comparison: PlannedComparison, compared: Contrast, measure: Measure
-) -> Estimator | str:
-    parts: list[pd.DataFrame] = []
-    weights: dict[str, float] = {}
-    same: list[str] = []
-    last, of_first = compared.differences[-1], set[str]()
-    named_factors = set(compared.named_factors)
-    for name, rows, cross in data.designs:
-        if name not in comparison.constructions or not named_factors <= set(cross.factors):
-            continue
-        pooled_names: dict[str, str] = {}
-        if measure is SENSITIVITY:
-            pooled_names, cross = cross.pooled(named_factors)
-        of_cells = compared.weights(cross.factors, cross.cells)
-        if not of_cells or not measure.is_compared(rows, cross):
-            continue
-        regions = comparison.declaration.regions
-        in_cells = data.in_cells(comparison.measure, name, rows, regions)
-        if measure is READ and in_cells.empty:
-            continue
-        if pooled_names:
-            in_cells = in_cells.assign(cell=in_cells["cell"].astype(str).map(pooled_names))
-        planned = planned_contrasts(cross, data.inputs.run.study.analysis)
-        matching = (label for label, cells in planned.items() if _match(cells, of_cells))
-        same.append(next(matching, ""))
-        parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
-        weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
-        place = list(cross.factors).index(last.factor)
-        of_first |= {
-            f"{name}: {cell}" for cell in of_cells if cross.cells[cell][place] == last.first
-        }
-    if not parts:
-        return "no answers in all of the cells that it compares."
-    # Several pooled constructions are no contrast of the tables of effects.
-    contrast = {"contrast": same[0] if len(same) == 1 else ""}
-    share = 1 / len(parts)
-    shared = {cell: share * weight for cell, weight in weights.items()}
-    pooled = pd.concat(parts, ignore_index=True)
-    if names := comparison.declaration.covariates:
-        pooled = pooled[pooled["cell"].isin(shared) & pooled[measure.value].notna()]
-        values = pooled[measure.value].to_numpy(dtype=float)
-        covariates = covariates_of_trials(data.inputs, pooled, names).to_numpy(dtype=float)
-        pooled = pooled.assign(
-            **{measure.value: hold_constant(values, covariates, pooled["cell"], shared)}
-        )
-
-    sides = _weigh_sides(pooled, shared, of_first, measure)
-
-    def estimate(level: float) -> Row:
-        if measure is SENSITIVITY:
-            return sensitivity_contrast(pooled, shared, level) | contrast | sides
-        compared_cells = contrasts(pooled, measure.value, {NAME: shared}, level=level)
-        [row] = compared_cells.drop(columns="p_holm").to_dict("records")
-        return {str(key): value for key, value in row.items()} | contrast | sides
-
-    return estimate
-
-
-def _weigh_sides(
-    answers: pd.DataFrame, weights: Weights, of_first: Set[str], measure: Measure
-) -> dict[str, float]:
-    """Return what the two sides of a contrast come to: its estimate is first minus second.
-
-    Args:
-        answers: The answers in their cells.
-        weights: The weight of each cell.
-        of_first: The cells at the first of the levels that are compared last.
-        measure: What is compared.
-    """
-    cell = answers["cell"].astype(str)
-    means: Mapping[str, float]
-    if measure is SENSITIVITY:
-        means = {
-            name: float(sensitivity_contrast(answers[cell == name], {name: 1.0}, LEVEL)["estimate"])
-            for name in weights
-        }
-    else:
-        by_cell = answers[measure.value].astype(float).groupby(cell).mean()
-        means = {str(name): float(mean) for name, mean in by_cell.items()}
-    shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
-    return {
-        "first": float(sum(share for name, share in shares.items() if name in of_first)),
-        "second": -float(sum(share for name, share in shares.items() if name not in of_first)),
-    }
-
-
-def _match(first: Weights, second: Weights) -> bool:
-    """Return whether two contrasts ask the same, in this or in the opposite direction."""
-    if set(first) != set(second):
-        return False
-    ratio = [first[cell] / second[cell] for cell in first]
-    return np.allclose(ratio, ratio[0]) and bool(np.isclose(abs(ratio[0]), 1))
 
 
 def _judge_estimator(

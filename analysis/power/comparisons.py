@@ -269,8 +269,7 @@ def _make_table(
 
 
 def _format_effect(measure: str, effect: float) -> str:
-    words = words_of(measure)
-    return f"{words.amount(effect)} {words.unit}"
+    return words_of(measure).with_unit(effect)
 
 
 def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -> Iterator[str]:

@@ -8,7 +8,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
-from analysis.findings.comparison_words import exploratory_verdict, is_answered_first
+from analysis.findings.comparison_words import (
+    exploratory_verdict,
+    has_primary,
+    is_answered_first,
+    write_p,
+)
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.provenance import count_noun
 from experiment.studies.study import Study
@@ -18,6 +23,7 @@ _LEVEL = 0.05
 # stricter levels, so that at most about 5 % of studies make any wrong statement about a model
 # (benchmarks/headline.py: 1.1 % over all situations, 5.5 % in one of thirty).
 EXPLORATORY_ALPHA = 0.005
+_STRICT = f"p < {EXPLORATORY_ALPHA:g}".replace("0.", ".")
 
 
 class Verdict(StrEnum):
@@ -25,8 +31,8 @@ class Verdict(StrEnum):
 
     BETTER = "better than people"
     WORSE = "worse than people"
-    SAME = "as accurate as people within the margin"
-    UNDECIDED = "not shown to differ from people, nor to be as accurate within the margin"
+    SAME = "equivalent to people within the margin"
+    UNDECIDED = "neither shown to differ from people nor to be equivalent (inconclusive)"
     UNKNOWN = "asked about too few items, or compared with too few participants, for a conclusion"
 
 
@@ -35,7 +41,7 @@ class Errors(StrEnum):
 
     SAME = "It errs on the same items as people more often than chance"
     OTHER = "It errs on different items from people more often than chance"
-    UNDECIDED = "Whether it errs on the same items as people is undecided"
+    UNDECIDED = "Whether it errs on the same items as people is inconclusive"
     UNKNOWN = ""
 
 
@@ -90,7 +96,7 @@ def ceiling_phrase(correlation: float, ceiling: float) -> str:
             f"; that is above the noise ceiling of {ceiling:.2f}, which is an estimate as well: do "
             "not read it as better than people can be known"
         )
-    return f"; the noise ceiling is {ceiling:.2f}"
+    return f"; the noise ceiling is estimated at {ceiling:.2f}"
 
 
 _GAPS_NAMED = 3
@@ -101,7 +107,7 @@ Row = Mapping[Hashable, Any]
 def summarise_models(
     accuracy: pd.DataFrame, study: Study, statistics: Statistics, margin: float
 ) -> list[str]:
-    """Return for each model its difference from participants, and whether its errors agree.
+    """Return for each model its difference from participants, and its exploratory statistics.
 
     Every share is a share of judgments: items are weighted by their number of judgments, for
     participants and models alike.
@@ -118,18 +124,20 @@ def summarise_models(
     models = on_judged[on_judged["is_model"]]
     sentences = []
     for model, rows in models.groupby("judge", sort=False):
-        descriptions = " ".join(_describe_model(str(model), rows, study, statistics, margin))
-        # The comparison's own sentence has the verdict, corrected for the number of models.
-        name = f"{model}: " if is_answered_first(statistics, str(model)) else ""
-        sentences += [f"{name}{descriptions}"] if descriptions else []
-    overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
-    sentences.append(f"People chose the expected version in {overall:.1%} of all judgments.")
+        if main := " ".join(_describe_model(str(model), rows, statistics, margin)):
+            sentences.append(main)
+        if exploratory := " ".join(_explore_model(str(model), rows, statistics, study)):
+            sentences.append(f"Exploratory, {model}: {exploratory}")
+    if not has_primary(statistics):
+        overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
+        sentences.append(f"People chose the expected version in {overall:.1%} of all judgments.")
     return sentences
 
 
 def _describe_model(
-    model: str, rows: pd.DataFrame, study: Study, statistics: Statistics, margin: float
+    model: str, rows: pd.DataFrame, statistics: Statistics, margin: float
 ) -> Iterator[str]:
+    """Yield the verdict, unless a primary comparison gives it, and the number of ties."""
     ties, items = int(rows["n_ties"].sum()), int(rows["n_items"].sum())
     if items and ties == items:
         yield (
@@ -147,6 +155,13 @@ def _describe_model(
             f"On {ties:,} of the {count_noun(items, 'judged item')} {model} gave both versions the "
             "same score, which counts as wrong."
         )
+
+
+def _explore_model(
+    model: str, rows: pd.DataFrame, statistics: Statistics, study: Study
+) -> Iterator[str]:
+    if rows["n_ties"].sum() == rows["n_items"].sum():
+        return
     yield from _describe_errors(model, statistics)
     yield from _describe_gaps(model, statistics, study)
     yield from _describe_correlation(statistics, model)
@@ -173,10 +188,10 @@ def _describe_margin(difference: Row, margin: float) -> str:
     """Return the margin in words; near 100 % it is reduced, and the text explains why."""
     reduced_margin = float(difference.get("margin", margin))
     if reduced_margin >= margin:
-        return f"{100 * margin:g} points"
+        return f"{100 * margin:g} points, that of the study"
     return (
-        f"{100 * reduced_margin:.1f} points in place of {100 * margin:g}, because so near to "
-        "100% these would "
+        f"{100 * reduced_margin:.1f} points, computed from these data (the error rate of the more "
+        f"accurate) in place of the study's {100 * margin:g}, because so near to 100% these would "
         "be more than twice as many errors"
     )
 
@@ -190,19 +205,17 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
     agreement = errors(row)
     if row is None or agreement is Errors.UNKNOWN:
         return
-    ends = f"{_format_signed(row['low'])} to {_format_signed(row['high'])}"
+    kappa = f"kappa {_format_signed(row['kappa'])}, {_format_interval(row)}"
+    among = rows[(rows["first"] == PEOPLE) & (rows["second"] == PEOPLE)]
+    among_people = "".join(
+        f"; people with people: kappa {_format_signed(pair['kappa'])}, {_format_interval(pair)}"
+        for pair in among.dropna(subset="low").to_dict("records")
+    )
+    p = f"{write_p(row['p'])} for kappa = 0"
     if agreement is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
         # The statement may use a stricter level than the 95% interval; the two do not conflict.
-        yield (
-            f"{agreement.value}: the 95% interval of kappa ({_format_signed(row['kappa'])}; "
-            f"{ends}) leaves out "
-            f"0, but p is {row['p']:.3f}; statements other than the primary comparisons need "
-            f"p < {EXPLORATORY_ALPHA:g}."
-        )
-        return
-    is_undecided = agreement is Errors.UNDECIDED
-    p = f"p = {row['p']:.3f}" if is_undecided else f"p < {EXPLORATORY_ALPHA:g}"
-    yield f"{agreement.value} (kappa {_format_signed(row['kappa'])}, 95% interval {ends}; {p})."
+        p = f"{p}, and statements other than the primary comparisons need {_STRICT}"
+    yield f"{agreement.value} ({kappa}; {p}{among_people})."
 
 
 def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
@@ -218,9 +231,8 @@ def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator
         return
     differing = model_rows[model_rows["p_holm"] < EXPLORATORY_ALPHA]
     n = int(model_rows["p_holm"].notna().sum())
-    correction = f"corrected for the {n} constructions looked at (Holm, p < {EXPLORATORY_ALPHA:g})"
     if differing.empty:
-        yield f"No single construction is shown to differ, {correction}."
+        yield f"No construction of the {n} differs at {_STRICT} after Holm correction."
         return
     order = differing["difference"].abs().sort_values(ascending=False, kind="stable").index
     titles = {
@@ -231,15 +243,15 @@ def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator
     }
     gap_phrases = [
         f"{titles.get(row['construction'], row['construction'])} "
-        f"({row['people']:.2f} and {row['model']:.2f})"
+        f"(people {row['people']:.1%}, {model} {row['model']:.1%}; {write_p(row['p_holm'])})"
         for row in differing.loc[order[:_GAPS_NAMED]].to_dict("records")
     ]
     yield (
-        f"People and {model} differ on {len(differing)} constructions, {correction}; the largest "
-        f"{'difference is' if len(gap_phrases) == 1 else 'differences are'} on "
-        f"{'; '.join(gap_phrases)}."
+        f"{len(differing)} of the {n} constructions differ at {_STRICT} after Holm correction, "
+        f"most of all {', '.join(gap_phrases)}."
         if len(differing) > 1
-        else f"People and {model} differ on {gap_phrases[0]} alone, {correction}."
+        else f"The only construction of the {n} that differs at {_STRICT} after Holm correction: "
+        f"{gap_phrases[0]}."
     )
 
 
@@ -253,9 +265,9 @@ def _describe_correlation(statistics: Statistics, model: str) -> Iterator[str]:
     ):
         return
     sentence = (
-        "Over items, its log-probability difference and people's share correlate by "
-        f"{_format_signed(correlation['spearman'])} (Spearman; 95% interval "
-        f"{_format_signed(correlation['spearman_low'])} to "
+        "Over items, its log-probability difference with the share of people who chose the "
+        f"expected version: Spearman's rho = {_format_signed(correlation['spearman'])} (95% "
+        f"interval {_format_signed(correlation['spearman_low'])} to "
         f"{_format_signed(correlation['spearman_high'])})"
     )
     ceiling = statistics["ceiling"]["spearman_ceiling"].item() if "ceiling" in statistics else 0
@@ -272,6 +284,10 @@ def _overall_row(statistics: Statistics, name: str, model: str) -> Row | None:
 
 def _format_points(share: float) -> str:
     return f"{100 * share:+z.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _format_interval(row: Row) -> str:
+    return f"95% interval {_format_signed(row['low'])} to {_format_signed(row['high'])}"
 
 
 def _format_signed(value: float) -> str:

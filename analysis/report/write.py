@@ -17,6 +17,7 @@ from markupsafe import Markup
 from analysis.figures.drawing import Drawing, save_drawing
 from analysis.findings.contrasts import label_in_words
 from analysis.report.answered_once import leave_out_answered
+from analysis.report.design_words import describe_lists, describe_reason, fill_in
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -24,8 +25,7 @@ from analysis.tables.provenance import ModelFacts, count_noun
 from analysis.tables.render import save_table
 from analysis.tables.section import Section
 from analysis.tables.text import make_blocks, number_footnotes, replace_minus_signs, spans
-from experiment.exclusion.rules import reason, rule_in_words
-from experiment.studies.design import Design
+from experiment.exclusion.rules import rule_in_words
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 
@@ -97,7 +97,9 @@ def render_report(
         ],
         counted=count_noun,
         lists_in_words=describe_lists,
-        reason=reason,
+        shown=fill_in(origin.asked.shown, comparison.study),
+        task=fill_in(origin.asked.task, comparison.study),
+        reason=partial(describe_reason, comparison.study),
         rule_in_words=partial(rule_in_words, titles=_construction_titles(comparison.study)),
         blocks=make_blocks,
         label_in_words=_label_in_words,
@@ -225,22 +227,6 @@ def inline_svg(document: str, prefix: str) -> Markup:
     element = re.sub(r'\bid="', f'id="{prefix}-', element)
     element = re.sub(r'href="#', f'href="#{prefix}-', element)
     return Markup(re.sub(r"url\(#", f"url(#{prefix}-", element))
-
-
-def describe_lists(design: Design) -> str:
-    """Return a sentence about the lists; quotas may make some of them smaller."""
-    numbers = range(design.n_lists)
-    trials, places = map(design.trials, numbers), map(design.places, numbers)
-    return (
-        f"The study has {count_noun(design.n_lists, 'list')} of "
-        f"{_format_range(sorted({*trials}), 'trial')} "
-        f"with {_format_range(sorted({*places}), 'place')} each."
-    )
-
-
-def _format_range(numbers: Sequence[int], noun: str) -> str:
-    lower_bound = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
-    return lower_bound + count_noun(numbers[-1], noun)
 
 
 RESULTS = "results.json"

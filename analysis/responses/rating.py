@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.data.join import Joined, check_same_items, hash_items, judgments
 from analysis.data.load import ExportedRun, Scores
+from analysis.findings.comparison_words import has_primary
 from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
 from analysis.findings.finding import FindingInputs, titles_of
@@ -48,7 +49,7 @@ def _write_sentences(
             f"{row['difference']:+z.2f} points ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
-    if differences.empty:
+    if differences.empty and not has_primary(statistics):
         yield from _condition_sentences(statistics, titles)
     yield from _model_sentences(statistics, titles)
 
@@ -78,8 +79,8 @@ def _model_sentences(
         if "measure" not in row:
             yield (
                 f"{row['label']}: over {row['n_items']:.0f} items its surprisal difference and "
-                f"the difference of the ratings correlate by {row['spearman']:z.2f} (Spearman; "
-                f"{ends})."
+                f"the difference of the ratings have Spearman's rho = {row['spearman']:z.2f} "
+                f"({ends})."
             )
         elif row["measure"] == "mean":
             title = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
@@ -87,14 +88,15 @@ def _model_sentences(
             yield (
                 f"{title}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability "
                 "per "
-                f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"
+                f"token and the mean rating have Spearman's rho = {row['spearman']:z.2f} ({ends})"
                 f"{remark}."
             )
 
 
 _ASKED = AskedFor(
     shown="one sentence",
-    task="rated it",
+    task="rated it on a scale from 1 to {points}",
+    answer="rating",
     measured="ratings",
     unit="frame",
     methods=(

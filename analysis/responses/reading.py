@@ -86,8 +86,9 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 
 _ASKED = AskedFor(
-    shown="a sentence, word by word or region by region",
+    shown="a sentence, {by} by {by}",
     task="read at their own pace",
+    answer="reading trial",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -116,8 +117,8 @@ def _summarise_reading_and_rating(
 
 
 _ASKED_BOTH = AskedFor(
-    shown="a sentence, word by word, region by region or as a whole, and then a scale",
-    task="read the sentence and rated it",
+    shown="a sentence, {by} by {by}, and then a scale",
+    task="read the sentence and rated it from 1 to {points}",
     measured="ratings, and logarithms of reading times",
     unit="frame",
     methods=(*RATING.asked.methods, *SELF_PACED_ANALYSIS.asked.methods),

@@ -58,7 +58,7 @@ def _detection_sentences(rows: pd.DataFrame, subject: str) -> Iterator[str]:
         yield (
             f"{subject} said yes to {row['hits']:.0%} of the acceptable sentences and to "
             f"{row['false_alarms']:.0%} of the unacceptable ones: d' is {row['dprime']:z.2f} (95% "
-            f"interval {row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
+            f"interval {row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion c "
             f"{row['criterion']:+z.2f} ({row['criterion_low']:+z.2f} to "
             f"{row['criterion_high']:+z.2f})" + (f": they lean towards {bias}." if bias else ".")
         )
@@ -75,8 +75,8 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         remark = ceiling_phrase(row["spearman"], row["ceiling"])
         if pd.notna(row["spearman_low"]):
             yield (
-                f"{row['judge']}'s log-probability per token and people's share of yes correlate "
-                f"by {row['spearman']:z.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
+                f"{row['judge']}'s log-probability per token and people's share of yes, over "
+                f"{row['n_sentences']:.0f} sentences: Spearman's rho = {row['spearman']:z.2f} (95% "
                 f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}){remark}."
             )
         if pd.notna(row["area"]):
@@ -89,6 +89,7 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 _ASKED = AskedFor(
     shown="one sentence",
     task="said whether it is acceptable",
+    answer="answer",
     measured="shares of yes, accuracy, d' and criterion",
     unit="frame",
     methods=(

@@ -7,6 +7,8 @@ from analysis.data.load import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
 from analysis.scores.metrics import FULL, describe_metric
 
+KINDS_IN_WORDS = {"target": "targets", "filler": "fillers", "catch": "catch trials"}
+
 
 def count_noun(number: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: "1 tie", "1,200 ties"."""
@@ -35,8 +37,11 @@ class AskedFor:
     """The report's wording for a trial's task; the defaults describe choices.
 
     Attributes:
-        shown: The displayed material; empty for an item's options.
-        task: What participants did, in the past tense; empty if they chose an option.
+        shown: The displayed material, with a place for what one key press shows (``{by}``); empty
+            for an item's options.
+        task: What participants did, in the past tense, with a place for the number of points of a
+            scale (``{points}``); empty if they chose an option.
+        answer: What one observation is called, in the singular.
         measured: The participants' measure that has intervals.
         unit: The unit that clusters answers, in addition to the participant.
         methods: The report's description of these intervals.
@@ -45,6 +50,7 @@ class AskedFor:
 
     shown: str = ""
     task: str = ""
+    answer: str = "judgment"
     measured: str = "accuracy"
     unit: str = "frame"
     methods: tuple[str, ...] = ()
@@ -60,6 +66,7 @@ class Provenance:
         flow: The numbers of participants who came and were kept.
         n_judgments: The number of analysed judgments: of targets only, if there are any.
         n_items: The number of judged items.
+        n_frames: The number of frames that these items are conditions of.
         models: One entry per score file.
         resamples: The number of resamples of each interval.
         seed: The seed of the resampling.
@@ -77,6 +84,7 @@ class Provenance:
     flow: Flow
     n_judgments: int
     n_items: int
+    n_frames: int
     models: Sequence[ModelFacts]
     resamples: int
     seed: int
@@ -144,7 +152,7 @@ class Provenance:
     @property
     def _judged(self) -> str:
         of_people, on_items = (
-            count_noun(self.n_judgments, "judgment"),
+            count_noun(self.n_judgments, self.asked.answer),
             count_noun(self.n_items, "item"),
         )
         if not self.flow.recruited:
@@ -170,18 +178,16 @@ class Provenance:
         """A sentence about judgments of fillers and catch trials; empty if there are none."""
         if not self.apart:
             return []
-        names = {"filler": "fillers", "catch": "catch trials"}
-        parts = [f"{number:,} of {names.get(kind, kind)}" for kind, number in self.apart.items()]
-        return [
-            f"These are of targets alone; {' and '.join(parts)} stand apart and count in no other "
-            "table."
+        parts = [
+            f"{number:,} of {KINDS_IN_WORDS.get(kind, kind)}" for kind, number in self.apart.items()
         ]
+        return [f"These are of targets; {' and '.join(parts)} are analysed separately."]
 
     @property
     def _repeated(self) -> str:
         if not self.n_repeated:
             return ""
-        repeated = count_noun(self.n_repeated, "judgment")
+        repeated = count_noun(self.n_repeated, self.asked.answer)
         return f" {repeated} of an item that the same participant had judged before; all count."
 
 

@@ -126,16 +126,16 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
     texts = statistics["cloze"]
     n_answers, n_none = int(texts["n_people"].sum()), int(texts["n_no_answer"].sum())
     answered = texts.dropna(subset=["cloze"])
-    sentences = [
-        f"People were asked {n_answers:,} times what belongs into {len(texts):,} texts; "
-        f"{n_none / n_answers:.0%} of the times they could not think of an answer."
-    ]
+    least, most = int(texts["n_people"].min()), int(texts["n_people"].max())
+    each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    none = f"; in {n_none:,} of {n_answers:,} trials nobody gave an answer" if n_none else ""
+    sentences = [f"{len(texts):,} texts were completed by {each} people each{none}."]
     if len(answered):
         best = answered.iloc[int(answered["cloze"].argmax())]
         sentences.append(
             f"The most frequent answer to a text has a cloze probability of "
             f"{answered['cloze'].mean():.2f} on average, from {answered['cloze'].min():.2f} to "
-            f"{best['cloze']:.2f} ({best['answer']}); the entropy is "
+            f"{best['cloze']:.2f} (the answer {best['answer']}); the entropy is "
             f"{answered['entropy_bits'].mean():.2f} bits on average."
         )
     return sentences
@@ -144,6 +144,7 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
 _ASKED = AskedFor(
     shown="one text",
     task="typed an answer",
+    answer="completion",
     measured="shares of accepted answers",
     unit="frame",
     methods=(

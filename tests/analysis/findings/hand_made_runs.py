@@ -37,7 +37,7 @@ def given_of(
     run = replace(RUN, items=items.reset_index(drop=True), readings=readings)
     origin = Provenance(
         run=run.facts, flow=count_participants(RUN), n_judgments=len(judgments),
-        n_items=len(items), models=[],
+        n_items=len(items), n_frames=items["frame"].nunique(), models=[],
         resamples=100, seed=1, code_version="v9",
     )  # fmt: skip
     data = Joined(judgments, {}, run.items)

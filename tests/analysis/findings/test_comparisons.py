@@ -98,7 +98,8 @@ def test_the_table_says_what_is_subtracted_and_that_nothing_was_declared(
         "The study declared no comparisons; these follow from its design.",
     )
     assert list(table.frame["label"]) == [
-        "structure: nonisland minus island", "length: short minus long", "structure x length",
+        "structure: nonisland minus island", "length: short minus long",
+        "structure x length: difference of differences",
     ]  # fmt: skip
     assert "The study declared no comparisons; these follow from its design." in implied.summary
     declared = _report(run, Comparison(name="Islands", compare="structure: island - nonisland"))
@@ -171,7 +172,7 @@ def test_a_declared_comparison_is_answered_in_its_own_direction(run: ExportedRun
     assert row["estimate"] < 0
     by_length = _means(run).groupby("own_length").mean()
     assert report.summary[0].startswith(
-        "attraction: accuracy is lower for length long than for length short, "
+        "attraction: accuracy is lower for long than for short (length), "
         f"{by_length['long']:.1%} against {by_length['short']:.1%}: \N{MINUS SIGN}"
     )
 
@@ -187,9 +188,12 @@ def test_an_interaction_is_said_as_the_difference_at_each_level(
         for length in ("short", "long")
     }
     assert (
-        f"the difference nonisland minus island is {at['short']} for length short and "
-        f"{at['long']} for length long, a difference of "
+        f"The difference nonisland minus island of structure is {at['short']} for length short and "
+        f"{at['long']} for length long; the first minus the second, a difference of differences "
+        "and not a simple effect, is "
     ) in implied.summary[2]
+    for (structure, length), mean in means.items():
+        assert f"{structure}, {length} {mean:.1%}" in implied.summary[2]
     rows = _rows(implied)
     assert list(rows["first"] - rows["second"]) == pytest.approx(list(rows["estimate"]))
 
@@ -204,31 +208,37 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
     null = choices(run, np.random.default_rng(4).random(len(run.responses)) < 0.8)
     declared = Comparison(name="structure", compare="structure", smallest_effect=0.15)
     report = _report(null, declared)
-    assert (
-        "smaller than 15.0 percentage points, the smallest effect of interest" in report.summary[0]
+    assert report.summary[0].startswith(
+        "structure: accuracy is equivalent for nonisland and island within "
+        "\N{PLUS-MINUS SIGN}15.0 percentage points (the smallest effect of interest), "
     )
     [row] = report.statistics["comparisons"].to_dict("records")
     assert row["low"] < row["equivalence_low"] < row["equivalence_high"] < row["high"]
     assert any(
         note.startswith("structure: equivalent, because the interval of two one-sided tests, ")
-        and note.endswith("lies within \N{PLUS-MINUS SIGN}15.0 percentage points.")
+        and "lies within \N{PLUS-MINUS SIGN}15.0 percentage points (p " in note
         for note in report.tables[0].notes
     )
     assert (
         f"(90% interval {100 * row['equivalence_low']:+.1f} to ".replace("-", "\N{MINUS SIGN}")
         in report.summary[0]
     )
+    # The p of two one-sided tests is the level whose interval touches the margin.
+    touching = max(row["equivalence_high"], -row["equivalence_low"])
+    at_margin = _report(null, declared.model_copy(update={"smallest_effect": touching + 1e-9}))
+    assert _rows(at_margin).loc["structure", "p_equivalence"] == pytest.approx(0.05, rel=1e-3)
+    assert row["p_equivalence"] < 0.05
     undecided = _report(null, declared.model_copy(update={"smallest_effect": 0.001}))
-    assert "remains open" in undecided.summary[0]
+    assert " is inconclusive, and so is equivalence within " in undecided.summary[0]
 
 
 @pytest.mark.parametrize(
     ("low", "high", "is_equivalent", "verdict"),
     [
-        (0.068, 0.179, False, "; whether it is larger than {}, remains open."),
-        (0.081, 0.179, False, "; it is larger than {}."),
-        (-0.179, -0.081, False, "; it is larger than {}."),
-        (0.010, 0.070, True, "; it is smaller than {}."),
+        (0.068, 0.179, False, "Its size relative to {} is inconclusive."),
+        (0.081, 0.179, False, "It is larger than {}."),
+        (-0.179, -0.081, False, "It is larger than {}."),
+        (0.010, 0.070, True, "It is smaller than {}."),
     ],
 )
 def test_a_difference_from_zero_is_compared_with_the_smallest_effect_of_interest(
@@ -236,15 +246,17 @@ def test_a_difference_from_zero_is_compared_with_the_smallest_effect_of_interest
 ) -> None:
     row = {
         "name": "x", "role": "primary", "measure": "accuracy", "sides": "near minus far",
-        "is_declared": True, "is_planned": True, "if_equivalent": "", "interaction": "",
+        "is_declared": True, "is_planned": True, "is_of_judges": False, "interaction": "",
+        "response": "sentence_pair", "between": "", "scale": "",
+        "margin_source": "the smallest effect of interest",
         "if_positive": "higher", "if_negative": "lower", "if_unclear": "", "covariates": "",
         "per": "", "n_in_family": 1, "first": 0.9, "second": 0.8, "p_corrected": 0.001,
         "estimate": (low + high) / 2, "low": low, "high": high,
         "is_equivalent": is_equivalent, "smallest_effect": 0.08,
     }  # fmt: skip
     [sentence] = comparison_sentences({"comparisons": pd.DataFrame([row])})
-    smallest = "8.0 percentage points, the smallest effect of interest"
-    assert sentence.endswith(f"){verdict.format(smallest)}")
+    smallest = "8.0 percentage points (the smallest effect of interest)"
+    assert sentence.endswith(f"). {verdict.format(smallest)}")
     row["smallest_effect"] = None
     [undeclared] = comparison_sentences({"comparisons": pd.DataFrame([row])})
     assert undeclared.endswith("; p = .001).")
@@ -370,7 +382,9 @@ def test_the_verdict_on_each_of_several_models_is_the_corrected_comparison(
     assert alone["p_equivalence"]["b"] < 0.05 < 3 * alone["p_equivalence"]["b"]
     assert list(rows["is_equivalent"]) == list(3 * alone["p_equivalence"] < 0.05)
     assert report.summary[1].startswith(
-        "models: whether people choose the expected version more or less often than b remains open"
+        "models: whether people choose the expected version more or less often than b is "
+        "inconclusive, and so is equivalence within \N{PLUS-MINUS SIGN}15.0 percentage points "
+        "(the margin of the study): people in 60.3% and b in 66.7% of the same judgments, "
     )
-    assert "people in 60.3% and b in 66.7% of the same judgments" in report.summary[1]
-    assert sum("percentage points" in sentence for sentence in report.summary) == 3
+    assert "(Bonferroni-adjusted 95% interval " in report.summary[1]
+    assert sum("Bonferroni-adjusted" in sentence for sentence in report.summary) == 3

@@ -58,7 +58,7 @@ def test_fillers_and_catch_trials_have_a_table_of_their_own_by_kind(found):
 
 def test_page_and_tables_say_how_many_judgments_stand_apart(found):
     assert found.provenance.apart == {"catch": 2, "filler": 4}
-    said = "2 of catch trials and 4 of fillers stand apart"
+    said = "2 of catch trials and 4 of fillers are analysed separately"
     assert said in render_report(found, {}, {})
     assert any(said in line for line in table_origin(found))
 

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.write import describe_lists, render_report
+from analysis.report.design_words import describe_lists
+from analysis.report.write import render_report
 from analysis.responses.rating import _model_sentences
 from experiment.studies.design import Quota
 from tests.analysis import small_run
@@ -95,7 +96,7 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     page = render_report(found, {}, {})
     several = sorted({design.places(number) for number in range(design.n_lists)})
     said = describe_lists(design)
-    assert said.endswith(f"with {several[0]} to {several[-1]} places each.")
+    assert said.endswith(f"with {several[0]} to {several[-1]} participants per list.")
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
     methods = render_report(found, {}, {}, "methods")
     assert "participants and frames (what repeats over conditions; else each item)" in methods

@@ -218,7 +218,7 @@ def test_a_declared_slope_of_surprisal_is_that_within_participants():
     [sentence] = comparison_sentences({"comparisons": rows})
     percent = 100 * np.expm1(fitted.params["bits"])
     assert sentence.startswith(
-        f"surprisal: reading is slower with higher surprisal of lstm, {percent:+.1f} per cent "
+        f"surprisal: reading time is longer with higher surprisal of lstm, {percent:+.1f} % "
         "per bit (95% interval"
     )
     assert answered(with_options(given, ComparisonOptions()))[1] == (

@@ -98,7 +98,7 @@ def test_methods_and_the_checklist_are_linked_pages_of_their_own(pages):
 def test_the_report_holds_the_numbers_and_where_they_come_from(pages, html):
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html + pages["methods"]))
     for words in (
-        "4recruited", "3consented", "3finished", "1excluded for too many errors", "2kept",
+        "4recruited", "3consented", "3finished", "1excluded: too many errors", "2kept",
         "8 judgments on 4 items",
         "1 participant was excluded for too many errors "
         "(construction: Agreement: Simple &amp; short; errors allowed: 1)",
@@ -161,11 +161,11 @@ def test_a_note_of_several_tables_is_printed_once(html):
 
 def test_the_findings_name_the_accuracies_and_where_judges_lie_apart(html):
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
-    assert "People chose the expected version in 62.5% of all judgments." in text
+    assert "People chose the expected version in" not in text
     assert (
-        "Whether people choose the expected version more or less often than 5-gram remains open, "
-        "because there are too few judgments, participants or frames: people in 62.5% and 5-gram "
-        "in 50.0% of the same judgments." in text
+        "Whether people choose the expected version more or less often than 5-gram is "
+        "inconclusive, because there are too few judgments, participants or frames: people in "
+        "62.5% and 5-gram in 50.0% of the same judgments." in text
     )
     assert "On 1 of the 4 judged items 5-gram gave both versions the same score" in text
     why = "each has too few judgments, participants or frames."

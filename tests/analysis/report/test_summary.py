@@ -52,7 +52,7 @@ SAMPLE = [
 @pytest.mark.parametrize("situation", SAMPLE, ids=lambda one: one.name)
 def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, situation):
     accuracy, statistics = tables(situation, 1)
-    first, people = summarise_models(accuracy, study, statistics, MARGIN)[:2]
+    first, *explored, people = summarise_models(accuracy, study, statistics, MARGIN)
     rows = statistics["people_minus_models"]
     overall = rows[rows["construction"] == ""].iloc[0]
     shares = re.search(r"in ([\d.]+)% and it in ([\d.]+)%", first)
@@ -75,8 +75,10 @@ def test_every_number_and_relation_of_the_first_sentences_is_the_tables(study, s
     said = judge_difference(overall.to_dict())
     assert first.startswith(f"lstm is {said.value}")
     assert relation[said]
-    _named_constructions_are_the_tables(first, rows)
-    _errors_are_the_tables(first, statistics["error_consistency"])
+    exploratory = " ".join(explored)
+    assert all(sentence.startswith("Exploratory, lstm: ") for sentence in explored)
+    _named_constructions_are_the_tables(exploratory, rows)
+    _errors_are_the_tables(exploratory, statistics["error_consistency"])
 
 
 def _named_constructions_are_the_tables(first, rows):
@@ -86,14 +88,15 @@ def _named_constructions_are_the_tables(first, rows):
         assert "Holm" not in first
         return
     if apart.empty:
-        assert "No single construction is shown to differ" in first
+        n = own["p_holm"].notna().sum()
+        assert f"No construction of the {n} differs at p < .005 after Holm correction" in first
         return
-    named = re.findall(r"([A-F]) \(([\d.]+) and ([\d.]+)\)", first)
+    named = re.findall(r"([A-F]) \(people ([\d.]+)%, lstm ([\d.]+)%; p [=<] \.\d+\)", first)
     assert len(named) == min(3, len(apart))
     for name, people, model in named:
         row = apart.loc[name.lower()]
         assert (float(people), float(model)) == pytest.approx(
-            (row["people"], row["model"]), abs=0.0051
+            (100 * row["people"], 100 * row["model"]), abs=0.051
         )
     unnamed = apart.drop([name.lower() for name, *_ in named])
     least = min(abs(apart.loc[name.lower(), "difference"]) for name, *_ in named)
@@ -117,15 +120,17 @@ def test_undecided_errors_beside_an_interval_without_zero_say_why(study):
     found = statistics["error_consistency"]
     own = (found["first"] == "people") & (found["second"] == "lstm")
     found.loc[own, ["kappa", "low", "high", "p"]] = (0.2, 0.06, 0.34, 0.006)
-    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
+    among = (found["first"] == "people") & (found["second"] == "people")
+    found.loc[among, ["kappa", "low", "high"]] = (0.31, 0.25, 0.37)
+    first = summarise_models(accuracy, study, statistics, MARGIN)[1]
     assert (
-        "Whether it errs on the same items as people is undecided: the 95% interval of kappa "
-        "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006; statements other than the "
-        "primary comparisons need p < 0.005."
+        "Whether it errs on the same items as people is inconclusive (kappa 0.20, 95% interval "
+        "0.06 to 0.34; p = .006 for kappa = 0, and statements other than the primary comparisons "
+        "need p < .005; people with people: kappa 0.31, 95% interval 0.25 to 0.37)."
     ) in first
     found.loc[own, ["low", "p"]] = (-0.01, 0.06)
-    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
-    assert "undecided (kappa 0.20, 95% interval \N{MINUS SIGN}0.01 to 0.34; p = 0.060)." in first
+    first = summarise_models(accuracy, study, statistics, MARGIN)[1]
+    assert "95% interval \N{MINUS SIGN}0.01 to 0.34; p = .060 for kappa = 0; people with" in first
 
 
 PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
@@ -183,19 +188,19 @@ def test_a_model_above_its_ceiling_is_not_left_without_a_word(study):
          "spearman_low": [0.8], "spearman_high": [0.95]}
     )  # fmt: skip
     statistics["ceiling"] = pd.DataFrame({"spearman_ceiling": [0.8]})
-    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
-    assert "above the noise ceiling of 0.80" in first
+    explored = summarise_models(accuracy, study, statistics, MARGIN)[1]
+    assert "above the noise ceiling of 0.80" in explored
     statistics["correlations"]["spearman_low"] = np.nan
-    assert "Spearman" not in summarise_models(accuracy, study, statistics, MARGIN)[0]
+    assert "Spearman" not in summarise_models(accuracy, study, statistics, MARGIN)[1]
 
 
 def test_where_no_construction_has_an_interval_none_is_called_the_same(study):
     accuracy, statistics = tables(PLAIN, 1)
     of_all = statistics["people_minus_models"]["construction"] == ""
     statistics["people_minus_models"].loc[~of_all, "p_holm"] = np.nan
-    first = summarise_models(accuracy, study, statistics, MARGIN)[0]
-    assert "No construction has an interval" in first
-    assert "No single construction is shown to differ" not in first
+    explored = summarise_models(accuracy, study, statistics, MARGIN)[1]
+    assert "No construction has an interval" in explored
+    assert "No construction of the" not in explored
 
 
 @pytest.mark.parametrize("studies", [2, pytest.param(6, marks=pytest.mark.campaign)])

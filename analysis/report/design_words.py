@@ -1,0 +1,48 @@
+"""The report's words on the design: its lists, what a trial showed, and who was excluded why."""
+
+from collections.abc import Sequence
+
+from analysis.tables.provenance import KINDS_IN_WORDS, count_noun
+from experiment.exclusion.rules import reason
+from experiment.responses.registry import response_of
+from experiment.studies.design import Design
+from experiment.studies.study import Study
+
+
+def describe_lists(design: Design) -> str:
+    """Return a sentence about the lists; quotas may make some of them smaller."""
+    numbers = range(design.n_lists)
+    trials, places = map(design.trials, numbers), map(design.places, numbers)
+    return (
+        f"The study has {count_noun(design.n_lists, 'list')} of "
+        f"{_format_range(sorted({*trials}), 'trial')} "
+        f"with {_format_range(sorted({*places}), 'participant')} per list."
+    )
+
+
+def _format_range(numbers: Sequence[int], noun: str) -> str:
+    lower_bound = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
+    return lower_bound + count_noun(numbers[-1], noun)
+
+
+def fill_in(words: str, study: Study) -> str:
+    """Return what a trial showed or asked, with the settings of the study's type of response."""
+    if "{" not in words:
+        return words
+    response = response_of(study, own_code=False)
+    by = str(getattr(response, "by", "word"))
+    whole = words.replace("{by} by {by}", "as a whole") if by == "sentence" else words
+    return whole.format(by=by, points=response.n_answers)
+
+
+def describe_reason(study: Study, name: str) -> str:
+    """Return why a rule excluded, with the kinds of trials if each such rule names them."""
+    kinds = [rule.model_dump().get("kind") or () for rule in study.exclusion if rule.rule == name]
+    if not kinds or not all(kinds):
+        return reason(name)
+    named = {
+        str(kind)
+        for of_rule in kinds
+        for kind in ([of_rule] if isinstance(of_rule, str) else of_rule)
+    }
+    return f"{reason(name)} on {' and '.join(KINDS_IN_WORDS[kind] for kind in sorted(named))}"
