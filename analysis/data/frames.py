@@ -95,7 +95,9 @@ def read_parquet(
 def _read_values(file: pq.ParquetFile, column: Column) -> pa.ChunkedArray:
     if column.absent is None or column.name in file.schema_arrow.names:
         return file.read(columns=[column.name])[column.name]
-    return pa.chunked_array([pa.repeat(column.absent, file.metadata.num_rows)])
+    n_rows = file.metadata.num_rows
+    values = pa.nulls(n_rows) if column.default is None else pa.repeat(column.default, n_rows)
+    return pa.chunked_array([values])
 
 
 def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:

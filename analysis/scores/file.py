@@ -178,12 +178,12 @@ def write_score_file(
             # A study's texts are rendered as its study.toml says; for a file, changes are reported.
             noting_rendering = rendering if materials.study else materials.noting(rendering)
             raw_texts = materials.raw_texts()
-            scorer = scorer_of(scoring.model, replace(scoring.loading, fast=False))
+            load = partial(scorer_of, scoring.model, replace(scoring.loading, fast=False))
             for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
                 wanted = collect_sentences(
                     items, noting_rendering, materials.further, render_context=rendering
                 )
-                scores = _BlockScores(add_choices(wanted, scorer), block, scoring, cache)
+                scores = _BlockScores(add_choices(wanted, load), block, scoring, cache)
                 seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
                 table, certificate = scores.table()
                 try:
@@ -332,8 +332,8 @@ def write_stream_file(
         atomic_write(out) as temporary,
         pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
     ):
-        scorer = scorer_of(scoring.model, scoring.loading)
-        for table in _stream_tables(materials, reader, scorer):
+        load = partial(scorer_of, scoring.model, scoring.loading)
+        for table in _stream_tables(materials, reader, load):
             writer.write_table(table)
             scoring.progress(table.num_rows)
         writer.add_key_value_metadata(facts.model_dump())
@@ -341,14 +341,14 @@ def write_stream_file(
 
 
 def _stream_tables(
-    materials: Materials, reader: ReadsStreams, scorer: Scorer
+    materials: Materials, reader: ReadsStreams, load: Callable[[], Scorer]
 ) -> Iterator[pa.Table]:
     items, state = materials.items(), None
     while block := list(islice(items, _ITEMS_AT_A_TIME)):
         sentences_ = collect_sentences(
             block, render(materials.rendering), materials.further, repeated=True
         )
-        sentences_ = add_choices(sentences_, scorer)
+        sentences_ = add_choices(sentences_, load)
         scored, state = reader.score_stream(_group_versions(sentences_), state)
         indices = range(len(sentences_.distinct))
         answers = make_token_table(

@@ -84,7 +84,9 @@ def collect_sentences(
         context = (render_context or render)(item.context) if item.context else ""
         for variant, text in versions.items():
             text = render(item.after_context(text))
-            choice_from.append(_find_end_of_context(text, context, item.context))
+            choice_from.append(
+                _find_end_of_context(text, context, item.context) if item.context else 0
+            )
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
             texts += [text] if len(place) > len(texts) else []
             row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
@@ -109,13 +111,20 @@ def _letters(text: str) -> list[str]:
     return re.findall(r"\w", text.casefold())
 
 
-def add_choices(sentences_: Sentences, scorer: Scorer) -> Sentences:
+def add_choices(sentences_: Sentences, load: Callable[[], Scorer]) -> Sentences:
     """Return the sentences with the number of tokens before each choice.
 
     A token that lies across the border belongs to the choice.
+
+    Args:
+        sentences_: The sentences.
+        load: Returns the model, which is needed only if a choice has a context.
     """
-    token_ends = scorer.token_ends if isinstance(scorer, HasSubwords) else _find_word_ends
     choice_at = np.where(sentences_.choice_from == 0, 0, -1)
+    if not (sentences_.choice_from > 0).any():
+        return replace(sentences_, choice_at=choice_at)
+    scorer = load()
+    token_ends = scorer.token_ends if isinstance(scorer, HasSubwords) else _find_word_ends
     counts: dict[tuple[int, int], int] = {}
     for row in np.flatnonzero(sentences_.choice_from > 0).tolist():
         place = int(sentences_.of_row[row]), int(sentences_.choice_from[row])
@@ -287,7 +296,7 @@ def score_items(
     further: Sequence[str] = (),
 ) -> pa.Table:
     """Return the score table of the items: one row per item and version."""
-    sentences_ = add_choices(collect_sentences(items, render, further), scorer)
+    sentences_ = add_choices(collect_sentences(items, render, further), lambda: scorer)
     return make_score_table(
         sentences_,
         (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),

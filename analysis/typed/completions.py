@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
-from analysis.readers.sources import read_source
 from experiment.records import Variant
 from experiment.responses.typed.normalise import RULES, normalise
 from experiment.responses.typed.typed import GAP
@@ -124,6 +123,8 @@ def read_completions(path: Path) -> pd.DataFrame:
     Raises:
         AnalysisError: The file is another table.
     """
+    from analysis.readers.sources import read_source
+
     table = read_source(path).table
     if missing := [name for name in COLUMNS if name not in table]:
         raise AnalysisError(

@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.readers.sources import read_source
 from experiment.responses.typed.normalise import normalise
 
 _TYPED, _ANSWER, _ITEM = "typed", "answer", "item_id"
@@ -32,6 +31,8 @@ def read_variants(path: Path) -> Variants:
     Raises:
         AnalysisError: A column is missing, a cell is empty, or a text counts as two answers.
     """
+    from analysis.readers.sources import read_source
+
     table = read_source(path).table
     missing = [name for name in (_TYPED, _ANSWER) if name not in table]
     if missing:

@@ -74,7 +74,8 @@ class Column:
         optional: Whether a value may be missing.
         values: The allowed values; empty if any value of the type is allowed.
         absent: The value of every row if a file, or a row to write, lacks the column, as files of
-            earlier versions do; None if the column is mandatory.
+            earlier versions do; None if the column is mandatory. Numbers can only be missing
+            (``""``).
         role: The column's role in the study's design; None if it has none.
         is_free_text: Whether participants wrote its values, of which CSV files escape formulas.
     """
@@ -88,6 +89,11 @@ class Column:
     absent: str | None = None
     role: Role | None = None
     is_free_text: bool = False
+
+    @property
+    def default(self) -> str | None:
+        """The value of ``absent``; None if values of the type are then missing."""
+        return self.absent if self.type == "string" else None
 
 
 @dataclass(frozen=True)
@@ -110,9 +116,9 @@ class TableSchema:
         return tuple(column.name for column in self.columns if column.is_free_text)
 
     @property
-    def absent(self) -> dict[str, str]:
+    def absent(self) -> dict[str, str | None]:
         """The default values of the columns that a row may lack."""
-        return {column.name: column.absent for column in self.columns if column.absent is not None}
+        return {column.name: column.default for column in self.columns if column.absent is not None}
 
     def extended(
         self, names: Iterable[str], description: str = "a column of the study's own"

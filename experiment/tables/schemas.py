@@ -327,6 +327,7 @@ SCORES = TableSchema(
             "integer",
             "how many tokens precede the choice: those of the item's context; 0 without a context",
             optional=True,
+            absent="",
         ),
         Column(
             "logprob_of_choice_nats",
@@ -334,6 +335,7 @@ SCORES = TableSchema(
             "log-probability of the choice given the item's context",
             unit="nat",
             optional=True,
+            absent="",
         ),
     ),
 )

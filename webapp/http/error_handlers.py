@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from http import HTTPStatus
+from urllib.parse import quote
 
 from flask import (
     Flask,
@@ -104,7 +105,7 @@ def _handle_full_pool(error: PoolFullError) -> Response:
 
 def _handle_http_error(error: HTTPException) -> Response:
     if isinstance(error, MethodNotAllowed) and (path := _find_page_above()):
-        return make_response(redirect(path, HTTPStatus.SEE_OTHER))
+        return make_response(redirect(quote(path), HTTPStatus.SEE_OTHER))
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     response = _make_response(status, status.name.lower(), _error_text(status))
     headers_to_keep = [

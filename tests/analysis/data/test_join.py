@@ -113,11 +113,11 @@ def test_judged_items_without_scores_are_listed_up_to_ten_with_both_files(export
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"study": "other"}, "the scores are of other 1.0"),
-        ({"study_version": "2.0"}, "the scores are of small 2.0"),
+        ({"study": "other"}, "the scores are for other 1.0"),
+        ({"study_version": "2.0"}, "the scores are for small 2.0"),
         (
             {"materials_hash": "ef" * 32},
-            "the run's materials have the hash abababababab, those scored efefefefefef",
+            "the run's materials have the hash abababababab, those of the scores efefefefefef",
         ),
     ],
 )

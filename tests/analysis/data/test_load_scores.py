@@ -1,5 +1,8 @@
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
+from analysis.data.frames import read_parquet
 from analysis.data.load import load_all_scores, load_scores
 from analysis.errors import AnalysisError
 from experiment.errors import TableError
@@ -42,3 +45,13 @@ def test_a_model_that_is_called_as_people_are_is_refused(tmp_path):
     path = small_run.write_scores(tmp_path / "scores.parquet", model="people")
     with pytest.raises(AnalysisError, match='a model is called "people"'):
         load_all_scores([path])
+
+
+def test_a_file_of_an_earlier_version_lacks_the_columns_of_choices(scores, tmp_path):
+    table = pq.read_table(scores)
+    assert "choice_at" in table.column_names
+    earlier = tmp_path / "earlier.parquet"
+    pq.write_table(table.drop_columns(["choice_at", "logprob_of_choice_nats"]), earlier)
+    pd.testing.assert_frame_equal(load_scores(earlier).frame, load_scores(scores).frame)
+    named = read_parquet(SCORES, earlier, ["item_id", "variant", "logprob_of_choice_nats"])
+    assert named["logprob_of_choice_nats"].isna().all()

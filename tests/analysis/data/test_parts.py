@@ -70,7 +70,7 @@ def test_parts_from_their_files_are_compared_without_their_frozen_plans(exports,
     found = compare_by(("plan",), run, [], FEW)
     assert not any(one.name == "plan" for one in found.tables)
     [said] = [one for one in found.left_out if "frozen plan" in one]
-    assert "Compare one part alone, with its --run" in said
+    assert "compare one part alone, with its --run" in said
 
 
 def test_a_factor_called_session_is_not_the_number_of_a_session(exports, table):

@@ -162,11 +162,11 @@ def test_what_is_no_log_probability_is_refused_with_its_item(value):
 )
 def test_the_tokens_of_a_context_are_no_part_of_the_choice(context, option, rendering, n_before):
     wanted = collect_sentences([item("1", option, "bark", context=context)], render(rendering))
-    assert add_choices(wanted, LengthScorer()).choice_at.tolist() == [n_before] * 2
+    assert add_choices(wanted, LengthScorer).choice_at.tolist() == [n_before] * 2
 
 
 def test_a_choice_is_unknown_where_the_rendering_hides_the_context():
     wanted = collect_sentences(
         [item("1", "barks", "bark", context="the dog")], lambda text: text[::-1]
     )
-    assert add_choices(wanted, LengthScorer()).choice_at.tolist() == [-1, -1]
+    assert add_choices(wanted, LengthScorer).choice_at.tolist() == [-1, -1]

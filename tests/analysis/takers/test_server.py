@@ -246,7 +246,7 @@ def test_log_probabilities_that_are_always_missing_stop_a_take(model: Path):
         asked = answerer(server)
         server.tier = Tier.SAMPLES
         asked.client._wait = lambda _: None
-        with pytest.raises(LmError, match=r"gave no log-probabilities of the text .* is kept"):
+        with pytest.raises(LmError, match=r"gave no log-probabilities of the text .* are kept"):
             asked.reply([Question("the cat", ("1", "2"))])
 
 
