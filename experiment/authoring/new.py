@@ -66,6 +66,7 @@ def new_study(
     response: str = "",
     named: Mapping[str, str],
     block: str = "",
+    columns: Sequence[str] = (),
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -77,6 +78,7 @@ def new_study(
         response: The response type; empty for the type that suits the items.
         named: Parallax's column name to the source's header, for headers that are not recognised.
         block: The source's column that names the block of the session; empty for a single block.
+        columns: The names of the source's columns, if it has no headers.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -98,7 +100,7 @@ def new_study(
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    materials = _read(source, named, response, language)
+    materials = _read(source, named, response, language, columns)
     asking = ask(materials, response, language)
     design = _plan(materials.items, asking, source)
     if block:
@@ -155,7 +157,13 @@ def _find_oddities(
     return tuple(errors)
 
 
-def _read(source: Path, headers: Mapping[str, str], response: str, language: str) -> Found:
+def _read(
+    source: Path,
+    headers: Mapping[str, str],
+    response: str,
+    language: str,
+    columns: Sequence[str],
+) -> Found:
     response_type = response_class(response) if response else None
     return read_materials(
         source,
@@ -163,6 +171,7 @@ def _read(source: Path, headers: Mapping[str, str], response: str, language: str
         alone=response_type is None or response_type.alone,
         regions=None if response_type is None else response_type.step_table is not None,
         language=language,
+        columns=columns,
     )
 
 

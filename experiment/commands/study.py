@@ -82,6 +82,13 @@ _SHOWN_ITEMS = 2
     metavar="OURS=HEADER",
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
+@click.option(
+    "--columns",
+    "column_names",
+    default="",
+    metavar="A,B,...",
+    help="The names of all columns, in their order, of a table without headers.",
+)
 def new(
     name: Path,
     source: Path | None,
@@ -91,6 +98,7 @@ def new(
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
+    column_names: str,
 ) -> None:
     """Write a complete study folder NAME, ready to launch.
 
@@ -107,6 +115,7 @@ def new(
             (*columns, *([f"condition={'+'.join(factors)}"] if factors else []))
         ),
         block=block,
+        columns=[name.strip() for name in column_names.split(",") if name.strip()],
     )
     if new_folder is not None:
         _tell(new_folder)

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from experiment.errors import DesignError
@@ -259,15 +259,14 @@ def _choose(
     rng: random.Random,
 ) -> list[Frame]:
     chosen: list[Frame] = []
-    used, counts = set(taken_joints), Uses()
-    pool = dict(candidates)
-    while len(chosen) < n_frames:
-        pool = {frame: joint for frame, joint in pool.items() if joint.isdisjoint(used)}
-        if not pool:
-            break
-        frame = _least_used(list(pool), counts, overall, rng)
+    counts = Uses()
+    pool = {frame: joint for frame, joint in candidates.items() if joint.isdisjoint(taken_joints)}
+    shared = _slots_with_shared_lemmas(pool, overall)
+    while pool and len(chosen) < n_frames:
+        frame = _least_used(list(pool), shared, counts, overall, rng)
         chosen.append(frame)
-        used |= pool.pop(frame)
+        if used := pool.pop(frame):
+            pool = {other: joint for other, joint in pool.items() if joint.isdisjoint(used)}
         counts.update(frame.lemmas.items())
     while exchange := better_exchange(chosen, candidates, taken_joints):
         out, in_ = exchange
@@ -275,13 +274,25 @@ def _choose(
     return chosen
 
 
-def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Random) -> Frame:
+def _slots_with_shared_lemmas(frames: Collection[Frame], overall: Uses) -> set[str]:
+    """Return the slots with a lemma of several frames, or one that another template used.
+
+    In the other slots, such as the number of an item, every frame is as little used as another.
+    """
+    slots = {slot for frame in frames for slot in frame.lemmas}
+    words = Counter((slot, frame.lemmas.get(slot, "")) for frame in frames for slot in slots)
+    return {word[0] for word, n in words.items() if n > 1 or overall[word]}
+
+
+def _least_used(
+    frames: list[Frame], shared: Set[str], counts: Uses, overall: Uses, rng: random.Random
+) -> Frame:
     # Narrowing slot by slot finds a frame of least-used lemmas without scoring every frame, and a
     # random order of the slots favours none of them. Uses in other templates break ties between
     # lemmas that this template used equally often.
     slots = list(frames[0].lemmas)
     rng.shuffle(slots)
-    for slot in slots:
+    for slot in filter(shared.__contains__, slots):
         words = [(slot, frame.lemmas.get(slot, "")) for frame in frames]
         uses = [(counts[word], overall[word]) for word in words]
         fewest_uses = min(uses)

@@ -353,7 +353,8 @@ def _make_no_pairs_error(table: RawTable, headers: Mapping[str, str]) -> Materia
             f'the first line was read as headers, but it looks like a row: "{sentence}"',
             where=str(table.path),
             expected="a first line with the names of the columns",
-            remedy="Write a line of headers above it, such as sentence, acceptable",
+            remedy="Name the columns, such as --columns item,condition,sentence,question, or write "
+            "them in a line above it",
         )
     if {"sentence", "version"} <= headers.keys():
         return NoPairsError(

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
@@ -67,13 +68,14 @@ class RawTable:
         return replace(self, columns=columns, rows=rows)
 
 
-def read_raw(path: Path, language: str = "") -> RawTable:
+def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> RawTable:
     """Read a file's table: text with any common delimiter, an Excel sheet, or JSON lines.
 
     Args:
         path: The file.
         language: The language of its text (BCP 47), which determines the encoding of files without
             Unicode.
+        columns: The columns' names, if the file has no headers.
 
     Raises:
         MaterialsError: The file is missing, of another kind, or not a table.
@@ -84,7 +86,14 @@ def read_raw(path: Path, language: str = "") -> RawTable:
         )
     if path.suffix.lower() == ".xlsx":
         lines, notes = sheet(path)
-        return _make_table_from_cells(path, lines, "row", notes)
+        return _make_table_from_cells(path, lines, "row", notes, columns)
+    if columns and path.suffix.lower() not in TEXT_SUFFIXES:
+        raise MaterialsError(
+            "each value of the file has a name already",
+            where=str(path),
+            expected="a table in a text file or a workbook",
+            remedy="Leave out --columns",
+        )
     if path.suffix.lower() == ".jsonl":
         return _read_json_lines(path, language)
     if path.suffix.lower() == ".json":
@@ -92,7 +101,7 @@ def read_raw(path: Path, language: str = "") -> RawTable:
     if path.suffix.lower() == ".parquet":
         return _read_parquet(path)
     if path.suffix.lower() in TEXT_SUFFIXES:
-        return _read_text_table(path, language)
+        return _read_text_table(path, language, columns)
     raise MaterialsError(
         f'a file ending in "{path.suffix}" cannot be read as a table of items',
         where=str(path),
@@ -149,9 +158,9 @@ def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, .
     )
 
 
-def _read_text_table(path: Path, language: str) -> RawTable:
+def _read_text_table(path: Path, language: str, columns: Sequence[str]) -> RawTable:
     file, notes = _open_text_file(path, language)
-    return _make_table_from_cells(path, _number_rows(file), "line", notes)
+    return _make_table_from_cells(path, _number_rows(file), "line", notes, columns)
 
 
 def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
@@ -166,13 +175,20 @@ def _number_rows(file: TextFile) -> Iterator[tuple[int, list[str]]]:
 
 
 def _make_table_from_cells(
-    path: Path, lines: Iterable[tuple[int, list[str]]], unit: str, notes: tuple[str, ...] = ()
+    path: Path,
+    lines: Iterable[tuple[int, list[str]]],
+    unit: str,
+    notes: tuple[str, ...],
+    columns: Sequence[str],
 ) -> RawTable:
-    filled_lines = (
+    filled_lines: Iterator[tuple[int, list[str]]] = (
         (number, cells) for number, cells in lines if any(cell.strip() for cell in cells)
     )
     number, header = next(filled_lines, (1, []))
-    names = [name.strip() for name in header]
+    if columns:
+        filled_lines = chain([(number, header)], filled_lines)
+        refuse_other_number(columns, header, f"{path}, {unit} {number}")
+    names = [name.strip() for name in columns or header]
     _refuse_header(path, names, f"{path}, {unit} {number}")
     rows = []
     for number, cells in filled_lines:
@@ -190,6 +206,20 @@ def _make_table_from_cells(
     if not rows:
         raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
+
+
+def refuse_other_number(columns: Sequence[str], cells: Sequence[str], location: str) -> None:
+    """Refuse names of columns that are more or fewer than a row's cells.
+
+    Raises:
+        MaterialsError: They are.
+    """
+    if len(columns) != len(cells):
+        raise MaterialsError(
+            f"{len(columns)} columns are named, but the row has {len(cells)} cells",
+            where=location,
+            expected="a name for each column, in their order: --columns item,condition,sentence",
+        )
 
 
 def _refuse_header(path: Path, names: Sequence[str], location: str) -> None:

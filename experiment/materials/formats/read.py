@@ -14,7 +14,7 @@ from experiment.materials.formats.columns import (
     headers_read,
     key_of,
     kinds_from_conditions,
-    rename_question_columns,
+    read_question_columns,
     unknown_kinds,
 )
 from experiment.materials.formats.crossing import (
@@ -81,6 +81,7 @@ def read_materials(
     regions: bool | None = False,
     language: str = "",
     as_written: bool = False,
+    columns: Sequence[str] = (),
 ) -> Found:
     """Read the items of a file in any of the formats.
 
@@ -92,29 +93,29 @@ def read_materials(
         alone: Whether a row may be a single sentence without a counterpart, to be rated.
         regions: Whether bars in a sentence, or columns such as region_1, mark regions; with None,
             they do if every sentence has some.
-        language: The items' language (BCP 47), which determines the encoding of files without
-            Unicode.
+        language: The items' language (BCP 47), for the encoding of files without Unicode.
         as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
             them. A study's page shows single spaces, and a note says what that changes.
+        columns: The columns' names, if the table has no headers.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
     """
-    if published := format_of(path):
+    if not columns and (published := format_of(path)):
         read = published.read(path, Terms(language, identical))
         drafts = _fill_columns(read.drafts)
         drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
         found = _make_found(drafts, path, published.name, [*read.notes, *changed])
         return replace(found, rendering=read.rendering, response=read.response)
-    table = read_raw(path, language)
+    table = read_raw(path, language, columns)
     if (
         not named_headers
         and set(ITEMS.column_names) <= set(table.columns)
         and path.suffix != ".xlsx"
     ):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
-    table = rename_question_columns(table, named_headers or {})
-    columns = table.columns
+    table = read_question_columns(table, named_headers or {})
+    written_columns = table.columns
     if regions is not False:
         table = join_region_columns(table)
     table = join_lists(order_options(table))
@@ -127,7 +128,7 @@ def read_materials(
         as_written=as_written,
     )
     # Columns of options, or of regions, were converted to the sentence columns.
-    if made_of := [name for name in columns if name not in table.columns]:
+    if made_of := [name for name in written_columns if name not in table.columns]:
         text_column = next(name for name in ("good", "sentence") if name in table.columns)
         return replace(materials, headers={**materials.headers, text_column: made_of})
     return materials

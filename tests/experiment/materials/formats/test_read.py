@@ -79,6 +79,40 @@ def test_a_workbook_of_excel_is_read(tmp_path):
     assert found.items[0].extra == (("n", "0.5"),)
 
 
+def test_a_table_without_headers_is_read_by_the_names_of_its_columns(tmp_path):
+    path = write(tmp_path / "rated.tsv", "a7\t1\tThe cat sleeps.\na7\t0\tThe cat sleep.\n")
+    found = read_materials(path, alone=True, columns=["source", "label", "sentence"])
+    assert [item.good for item in found.items] == ["The cat sleeps.", "The cat sleep."]
+    assert [dict(item.extra)["label"] for item in found.items] == ["1", "0"]
+    with pytest.raises(MaterialsError, match="2 columns are named, but the row has 3 cells"):
+        read_materials(path, alone=True, columns=["label", "sentence"])
+    lines = write(tmp_path / "rated.jsonl", '{"sentence": "The cat sleeps."}\n')
+    with pytest.raises(MaterialsError, match="each value of the file has a name already"):
+        read_materials(lines, alone=True, columns=["sentence"])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_right_answer_may_be_the_number_of_an_option(tmp_path, first):
+    header = f"Sentence,Question,Option{first},Option{first + 1},Correct answer"
+    rows = f"A cat sleeps.,Who?,Dog,Cat,{first + 1}\nA dog barks.,Who barks?,Dog,Cat,{first}\n"
+    found = read_materials(write(tmp_path / "read.csv", f"{header}\n{rows}"), alone=True)
+    assert [item.good for item in found.items] == ["A cat sleeps.", "A dog barks."]
+    asked = [dict(item.extra) for item in found.items]
+    assert [(own["answers"], own["answer"]) for own in asked] == [
+        ("Dog|Cat", "Cat"), ("Dog|Cat", "Dog"),
+    ]  # fmt: skip
+    wrong = f"{header}\nA cat sleeps.,Who?,Dog,Cat,7\n"
+    with pytest.raises(MaterialsError, match='"7" in the column "Correct answer" is the number of'):
+        read_materials(write(tmp_path / "wrong.csv", wrong), alone=True)
+
+
+def test_numbers_in_a_column_of_questions_are_no_questions(tmp_path):
+    table = "SENTENCE,QUESTION,LEFT\nA cat sleeps.,1,Cat\nA dog barks.,0,\n"
+    found = read_materials(write(tmp_path / "read.csv", table), alone=True)
+    assert [dict(item.extra)["QUESTION"] for item in found.items] == ["1", "0"]
+    assert any('"QUESTION" holds numbers, not questions' in note for note in found.notes)
+
+
 def test_further_sheets_of_a_workbook_are_named(tmp_path):
     book = Workbook()
     for row in (["good", "bad"], *WANTED):
