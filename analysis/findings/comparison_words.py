@@ -179,7 +179,9 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
 
 def _write_verdict(row: Mapping[Hashable, Any], words: MeasureWords, sides: str) -> str:
     """Return the verdict with its numbers: a difference, equivalent, or inconclusive."""
-    between = f" ({row['between']} varies between participants)" if row["between"] else ""
+    between = ", between participants" if row["between"] else ""
+    if between and row["interaction"]:
+        between = f" ({row['between']} varies between participants)"
     if row["p_corrected"] < ALPHA:
         statement = row["if_positive"] if row["estimate"] > 0 else row["if_negative"]
         numbers = _format_estimate(row, words)
@@ -322,11 +324,11 @@ def _write_statements(
     if not other_differences:
         first, second = _describe_sides(main, with_factor=False)
         is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
-        condition = condition if is_named else f" ({main.factor}){condition}"
-        statement = f"{measured} {{}} for {first} than for {second}{condition}"
+        where = condition if is_named else f" ({main.factor}){condition}"
+        statement = f"{measured} {{}} for {first} than for {second}{where}"
         return _write_both_directions(statement, words) | {
-            "if_unclear": f"whether {measured} differs between {first} and {second}{condition}",
-            "if_equivalent": f"{measured} is equivalent for {first} and {second}{condition}",
+            "if_unclear": f"whether {measured} differs between {first} and {second}{where}",
+            "if_equivalent": f"{measured} is equivalent for {first} and {second}{where}",
             "sides": f"{main.words}{condition}",
         }
     *factors, last = (step.factor for step in compared.differences)

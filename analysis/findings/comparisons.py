@@ -128,7 +128,7 @@ def _describe_comparison(
     inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
 ) -> Row:
     declaration, compared, study = comparison.declaration, comparison.compared, inputs.run.study
-    factors = compared.named_factors if isinstance(compared, Contrast) else ()
+    steps = compared.differences if isinstance(compared, Contrast) else ()
     is_rated = comparison.measure == "rating"
     return {
         "name": declaration.name,
@@ -141,7 +141,7 @@ def _describe_comparison(
         "scale": f" on a scale from 1 to {response_of(study, own_code=False).n_answers}"
         if is_rated
         else "",
-        "between": ", ".join(name for name in factors if name in study.design.factors),
+        "between": ", ".join(step.factor for step in steps if step.factor in study.design.factors),
         "compared": comparison.compared.text,
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,

@@ -1,7 +1,9 @@
 """The report's words on the design: its lists, what a trial showed, and who was excluded why."""
 
+import re
 from collections.abc import Sequence
 
+from analysis.data.participant_flow import Flow
 from analysis.tables.provenance import KINDS_IN_WORDS, count_noun
 from experiment.exclusion.rules import reason
 from experiment.responses.registry import response_of
@@ -31,8 +33,8 @@ def fill_in(words: str, study: Study) -> str:
         return words
     response = response_of(study, own_code=False)
     by = str(getattr(response, "by", "word"))
-    whole = words.replace("{by} by {by}", "as a whole") if by == "sentence" else words
-    return whole.format(by=by, points=response.n_answers)
+    steps = "as a whole" if by == "sentence" else f"{by} by {by}"
+    return words.replace("{steps}", steps).replace("{points}", str(response.n_answers))
 
 
 def describe_reason(study: Study, name: str) -> str:
@@ -46,3 +48,17 @@ def describe_reason(study: Study, name: str) -> str:
         for kind in ([of_rule] if isinstance(of_rule, str) else of_rule)
     }
     return f"{reason(name)} on {' and '.join(KINDS_IN_WORDS[kind] for kind in sorted(named))}"
+
+
+def name_participants(sentence: str, study: Study, flow: Flow) -> str:
+    """Return a sentence that says "simulated participants" for people, if all of them are.
+
+    The name of a comparison is the researcher's, and stays.
+    """
+    if not flow.kept or flow.simulated < flow.kept:
+        return sentence
+    names = (comparison.name for comparison in study.comparisons)
+    name = next((name for name in names if sentence.startswith(f"{name}: ")), "")
+    words = re.sub(r"\b([Pp]eople)'s\b", r"\1'", sentence.removeprefix(name))
+    words = re.sub(r"\bpeople\b", "simulated participants", words)
+    return name + re.sub(r"\bPeople\b", "Simulated participants", words)

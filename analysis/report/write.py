@@ -17,7 +17,12 @@ from markupsafe import Markup
 from analysis.figures.drawing import Drawing, save_drawing
 from analysis.findings.contrasts import label_in_words
 from analysis.report.answered_once import leave_out_answered
-from analysis.report.design_words import describe_lists, describe_reason, fill_in
+from analysis.report.design_words import (
+    describe_lists,
+    describe_reason,
+    fill_in,
+    name_participants,
+)
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -84,7 +89,10 @@ def render_report(
         front=choose_front_part(comparison, svgs),
         sections=make_sections(comparison, svgs),
         shared=shared,
-        summary=[replace_minus_signs(sentence) for sentence in comparison.summary],
+        summary=[
+            replace_minus_signs(name_participants(sentence, comparison.study, origin.flow))
+            for sentence in comparison.summary
+        ],
         left_out=comparison.left_out,
         libraries=libraries,
         svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},

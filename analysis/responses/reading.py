@@ -86,7 +86,7 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 
 _ASKED = AskedFor(
-    shown="a sentence, {by} by {by}",
+    shown="a sentence, {steps}",
     task="read at their own pace",
     answer="reading trial",
     measured="logarithms of reading times",
@@ -117,7 +117,7 @@ def _summarise_reading_and_rating(
 
 
 _ASKED_BOTH = AskedFor(
-    shown="a sentence, {by} by {by}, and then a scale",
+    shown="a sentence, {steps}, and then a scale",
     task="read the sentence and rated it from 1 to {points}",
     measured="ratings, and logarithms of reading times",
     unit="frame",

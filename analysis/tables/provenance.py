@@ -37,7 +37,7 @@ class AskedFor:
     """The report's wording for a trial's task; the defaults describe choices.
 
     Attributes:
-        shown: The displayed material, with a place for what one key press shows (``{by}``); empty
+        shown: The displayed material, with a place for the steps of reading (``{steps}``); empty
             for an item's options.
         task: What participants did, in the past tense, with a place for the number of points of a
             scale (``{points}``); empty if they chose an option.

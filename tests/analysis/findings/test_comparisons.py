@@ -232,6 +232,18 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
     assert " is inconclusive, and so is equivalence within " in undecided.summary[0]
 
 
+HAND_MADE = {
+    "name": "x", "role": "primary", "measure": "accuracy", "sides": "near minus far",
+    "is_declared": True, "is_planned": True, "is_of_judges": False, "interaction": "",
+    "response": "sentence_pair", "between": "", "scale": "", "cells": "",
+    "margin_source": "the smallest effect of interest",
+    "if_positive": "higher", "if_negative": "lower", "if_unclear": "whether they differ",
+    "covariates": "", "per": "", "n_in_family": 1, "first": 0.9, "second": 0.8,
+    "p_corrected": 0.001, "estimate": 0.1, "low": 0.02, "high": 0.18, "is_equivalent": None,
+    "smallest_effect": 0.08,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("low", "high", "is_equivalent", "verdict"),
     [
@@ -244,15 +256,8 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
 def test_a_difference_from_zero_is_compared_with_the_smallest_effect_of_interest(
     low: float, high: float, is_equivalent: bool, verdict: str
 ) -> None:
-    row = {
-        "name": "x", "role": "primary", "measure": "accuracy", "sides": "near minus far",
-        "is_declared": True, "is_planned": True, "is_of_judges": False, "interaction": "",
-        "response": "sentence_pair", "between": "", "scale": "",
-        "margin_source": "the smallest effect of interest",
-        "if_positive": "higher", "if_negative": "lower", "if_unclear": "", "covariates": "",
-        "per": "", "n_in_family": 1, "first": 0.9, "second": 0.8, "p_corrected": 0.001,
-        "estimate": (low + high) / 2, "low": low, "high": high,
-        "is_equivalent": is_equivalent, "smallest_effect": 0.08,
+    row = HAND_MADE | {
+        "estimate": (low + high) / 2, "low": low, "high": high, "is_equivalent": is_equivalent,
     }  # fmt: skip
     [sentence] = comparison_sentences({"comparisons": pd.DataFrame([row])})
     smallest = "8.0 percentage points (the smallest effect of interest)"
@@ -260,6 +265,27 @@ def test_a_difference_from_zero_is_compared_with_the_smallest_effect_of_interest
     row["smallest_effect"] = None
     [undeclared] = comparison_sentences({"comparisons": pd.DataFrame([row])})
     assert undeclared.endswith("; p = .001).")
+
+
+def test_an_interaction_comes_first_where_it_is_shown_and_says_that_it_is_no_simple_effect() -> (
+    None
+):
+    unclear = HAND_MADE | {"name": "a", "p_corrected": 0.5, "smallest_effect": None}
+    crossed = HAND_MADE | {
+        "name": "a x b", "smallest_effect": None, "between": "b",
+        "interaction": "The difference is {} at c and {} at d", "cells": "c 94.3%; d 82.8%",
+    }  # fmt: skip
+    rows = pd.DataFrame([unclear, crossed])
+    first, second, *_ = comparison_sentences({"comparisons": rows})
+    assert first == (
+        "a x b: higher (b varies between participants): cell means c 94.3%; d 82.8%. The "
+        "difference is +90.0 at c and +80.0 at d; the first minus the second, a difference of "
+        "differences and not a simple effect, is +10.0 percentage points (95% interval +2.0 to "
+        "+18.0; p = .001)."
+    )
+    assert second.startswith("a: whether they differ is inconclusive, 90.0% against 80.0%: ")
+    first, *_ = comparison_sentences({"comparisons": rows.assign(p_corrected=0.5)})
+    assert first.startswith("a: ")
 
 
 def test_a_one_sided_test_halves_p_only_where_it_is_declared(run: ExportedRun) -> None:

@@ -161,11 +161,11 @@ def test_a_note_of_several_tables_is_printed_once(html):
 
 def test_the_findings_name_the_accuracies_and_where_judges_lie_apart(html):
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
-    assert "People chose the expected version in" not in text
+    assert "articipants chose the expected version in" not in text
     assert (
-        "Whether people choose the expected version more or less often than 5-gram is "
-        "inconclusive, because there are too few judgments, participants or frames: people in "
-        "62.5% and 5-gram in 50.0% of the same judgments." in text
+        "Whether simulated participants choose the expected version more or less often than 5-gram "
+        "is inconclusive, because there are too few judgments, participants or frames: simulated "
+        "participants in 62.5% and 5-gram in 50.0% of the same judgments." in text
     )
     assert "On 1 of the 4 judged items 5-gram gave both versions the same score" in text
     why = "each has too few judgments, participants or frames."
