@@ -49,6 +49,12 @@ def read_exported_table(
             columns = schema.column_names
         table = pa.Table.from_pylist(rows, arrow_schema(schema))
         return _make_frame(schema, table.select(list(columns)), text, categorical=categorical)
+    if not folder.is_dir():
+        raise TableError(
+            "there is no such folder",
+            where=str(folder),
+            expected="a folder that `parallax export RUN` wrote",
+        )
     present = sorted(path.name for path in folder.iterdir())
     raise TableError(
         f'the table "{schema.name}" is missing',

@@ -1,12 +1,14 @@
 import json
+import re
 
 import pytest
 
+from analysis.data.frames import read_exported_table
 from analysis.data.load import load_run
 from analysis.errors import AnalysisError
 from experiment.errors import StudyError, TableError
 from experiment.tables.files import write_table
-from experiment.tables.schemas import VERDICTS
+from experiment.tables.schemas import RESPONSES, VERDICTS
 from tests.analysis import small_run
 
 
@@ -57,6 +59,12 @@ def test_a_missing_table_is_named_with_the_folder_and_what_it_holds(export):
     assert '"verdicts" is missing. Expected verdicts.parquet or' in str(caught.value)
     assert "The folder contains: " in str(caught.value)
     assert "responses.parquet" in str(caught.value)
+
+
+def test_a_folder_that_does_not_exist_is_named(export):
+    for folder in (export / "nowhere", export / "responses.parquet"):
+        with pytest.raises(TableError, match=f"^{re.escape(str(folder))}: there is no such folder"):
+            read_exported_table(RESPONSES, folder, ("item_id",))
 
 
 def test_a_missing_column_is_named_with_those_seen(export):
