@@ -41,20 +41,20 @@ class AskedFor:
             for an item's options.
         task: What participants did, in the past tense, with a place for the number of points of a
             scale (``{points}``); empty if they chose an option.
-        answer: What one observation is called, in the singular.
         measured: The participants' measure that has intervals.
         unit: The unit that clusters answers, in addition to the participant.
         methods: The report's description of these intervals.
         decides: Whether models are right or wrong on an item, as participants are.
+        answer: What one observation is called, in the singular.
     """
 
     shown: str = ""
     task: str = ""
-    answer: str = "judgment"
     measured: str = "accuracy"
     unit: str = "frame"
     methods: tuple[str, ...] = ()
     decides: bool = True
+    answer: str = "judgment"
 
 
 @dataclass(frozen=True, slots=True)
