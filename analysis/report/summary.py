@@ -162,8 +162,8 @@ def _explore_model(
 ) -> Iterator[str]:
     if rows["n_ties"].sum() == rows["n_items"].sum():
         return
-    yield from _describe_errors(model, statistics)
     yield from _describe_gaps(model, statistics, study)
+    yield from _describe_errors(model, statistics)
     yield from _describe_correlation(statistics, model)
 
 

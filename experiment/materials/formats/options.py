@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
@@ -17,6 +18,42 @@ _FURTHER = re.compile(
 )
 _EXCHANGED = str.maketrans("abcdefghi123456789", "123456789abcdefghi")
 _GOOD, _OTHERS = "good", ("bad", "distractor")
+
+
+def cross_contexts(table: RawTable) -> RawTable:
+    """Return a table of two contexts and two targets, as EWoK has, with a row for each context.
+
+    The first target continues the first context, and the second target the second one: each row
+    is a context with its own target as the good option and the other one as the bad option. The
+    two rows of an item have one number, and the context is their condition. Any other table is
+    returned unchanged.
+    """
+    by_key = {key_of(name).replace("_", ""): name for name in reversed(table.columns)}
+    crossed = [
+        by_key.get(f"{name}{number}", "") for name in ("context", "target") for number in "12"
+    ]
+    if not all(crossed) or {_GOOD, "bad"} & by_key.keys():
+        return table
+    contexts, targets = crossed[:2], crossed[2:]
+    item = next((by_key[name] for name in ("item", "itemid", "id") if name in by_key), "item")
+    rows = []
+    for number, row in enumerate(table.rows, start=1):
+        kept = {name: text for name, text in row.values.items() if name not in crossed}
+        for place, (context, good, bad) in enumerate(
+            zip(contexts, targets, reversed(targets), strict=True), start=1
+        ):
+            texts = {"context": context, _GOOD: good, "bad": bad}
+            values = {ours: row.values[name] for ours, name in texts.items()}
+            written = {ours: row.written[n] for ours, n in texts.items() if n in row.written}
+            own = {item: kept.get(item, str(number)), "condition": f"context_{place}"}
+            rows.append(replace(row, values={**kept, **values, **own}, written=written))
+    note = (
+        "Each item is shown after either of its two contexts, where the target of that context is "
+        "the good option and the other target the bad one."
+    )
+    return replace(
+        table, columns=tuple(rows[0].values), rows=tuple(rows), notes=(*table.notes, note)
+    )
 
 
 def order_options(table: RawTable) -> RawTable:

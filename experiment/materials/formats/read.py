@@ -26,7 +26,11 @@ from experiment.materials.formats.crossing import (
 )
 from experiment.materials.formats.format import Terms, format_of
 from experiment.materials.formats.items import make_items
-from experiment.materials.formats.options import options_against, order_options
+from experiment.materials.formats.options import (
+    cross_contexts,
+    options_against,
+    order_options,
+)
 from experiment.materials.formats.pairs import (
     Draft,
     collapse_spaces,
@@ -118,7 +122,7 @@ def read_materials(
     written_columns = table.columns
     if regions is not False:
         table = join_region_columns(table)
-    table = join_lists(order_options(table))
+    table = join_lists(order_options(cross_contexts(table)))
     materials = _make_drafts_from_table(
         table,
         named_headers or {},

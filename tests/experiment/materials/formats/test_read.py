@@ -106,6 +106,18 @@ def test_the_right_answer_may_be_the_number_of_an_option(tmp_path, first):
         read_materials(write(tmp_path / "wrong.csv", wrong), alone=True)
 
 
+def test_two_targets_after_two_contexts_are_an_item_after_each(tmp_path):
+    table = (
+        "Context1,Context2,Target1,Target2\nAli helps Mia.,Ali hits Mia.,Mia smiles.,Mia cries.\n"
+    )
+    found = read_materials(write(tmp_path / "ewok.csv", table))
+    assert [(i.context, i.good, i.bad, i.frame) for i in found.items] == [
+        ("Ali helps Mia.", "Mia smiles.", "Mia cries.", "item=1"),
+        ("Ali hits Mia.", "Mia cries.", "Mia smiles.", "item=1"),
+    ]
+    assert [item.condition for item in found.items] == ["context_1", "context_2"]
+
+
 def test_numbers_in_a_column_of_questions_are_no_questions(tmp_path):
     table = "SENTENCE,QUESTION,LEFT\nA cat sleeps.,1,Cat\nA dog barks.,0,\n"
     found = read_materials(write(tmp_path / "read.csv", table), alone=True)
