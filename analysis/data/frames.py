@@ -53,7 +53,7 @@ def read_exported_table(
         raise TableError(
             "there is no such folder",
             where=str(folder),
-            expected="a folder that `parallax export RUN` wrote",
+            expected="the folder of an exported run",
         )
     present = sorted(path.name for path in folder.iterdir())
     raise TableError(

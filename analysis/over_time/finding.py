@@ -29,7 +29,7 @@ from analysis.over_time.crossing import (
 from analysis.over_time.figure import Panel, over_time_figure
 from analysis.over_time.load import History
 from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval
-from analysis.over_time.words import crossing_in_words, tokens_in_words
+from analysis.over_time.words import crossing_clause, crossing_in_words, tokens_in_words
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
@@ -346,11 +346,13 @@ def _row(model: _Model, result: _Result) -> dict[str, object]:
 def _summarise(model: _Model, result: _Result, margin: float, titles: Mapping[str, str]) -> str:
     name = result.construction
     place = titles.get(name, name) or "judged items"
-    return (
-        f"{model.name} over time ({place}): it passes chance by {margin:.2f} after "
-        f"{crossing_in_words(result.passes, model.tokens_seen)} tokens, and reaches people: "
-        f"{crossing_in_words(result.reaches, model.tokens_seen)}."
+    by = f"chance by {margin:.2f}"
+    passes = crossing_clause(result.passes, model.tokens_seen, f"exceeds {by}", f"exceed {by}")
+    people = "people's accuracy"
+    reaches = crossing_clause(
+        result.reaches, model.tokens_seen, f"reaches {people}", f"reach {people}"
     )
+    return f"{model.name} over time ({place}): it {passes}, and {reaches}."
 
 
 def _compare_orders(

@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from analysis.compare import command
 from analysis.data.load import ExportedRun
 from analysis.findings.finding import ComparisonOptions
+from analysis.over_time.crossing import Crossing
 from analysis.over_time.load import History, HistoryFacts
-from analysis.over_time.words import tokens_in_words
+from analysis.over_time.words import crossing_clause, tokens_in_words
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import within
 
@@ -58,7 +59,10 @@ def test_a_report_says_when_a_model_passes_chance_and_reaches_people(run: Export
     [drawing] = [each for each in result.drawings if each.name == "over_time"]
     figure = drawing.draw()
     assert figure.axes[0].get_xscale() == "log"
-    assert any("it passes chance by 0.10 after 46 [" in line for line in result.summary)
+    assert any(
+        "it exceeds chance by 0.10 from 46 tokens on (95% interval" in line
+        for line in result.summary
+    )
 
 
 def test_a_model_that_reaches_nothing_is_censored(run: ExportedRun):
@@ -87,3 +91,31 @@ def test_ages_need_files_of_checkpoints():
 )
 def test_tokens_are_written_in_three_digits(tokens: float, words: str):
     assert tokens_in_words(tokens) == words
+
+
+@pytest.mark.parametrize(
+    ("at", "low", "high", "said"),
+    [
+        (
+            np.log(12_300),
+            np.log(8_000),
+            np.inf,
+            "exceeds it from 12.3k tokens on (95% interval 8k to never)",
+        ),
+        (
+            np.inf,
+            np.log(90),
+            np.inf,
+            "does not exceed it up to the last checkpoint (2M tokens; 95% interval 90 to never)",
+        ),
+        (
+            -np.inf,
+            -np.inf,
+            np.log(500),
+            "exceeds it before the first checkpoint (100 tokens; 95% interval start to 500)",
+        ),
+    ],
+)
+def test_a_sentence_says_when_a_level_is_passed_or_that_it_is_not(at, low, high, said):
+    seen = np.array([100, 2_000_000])
+    assert crossing_clause(Crossing(at, low, high), seen, "exceeds it", "exceed it") == said

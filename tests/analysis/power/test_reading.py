@@ -26,7 +26,7 @@ def test_a_study_of_one_condition_compares_no_times(tmp_path):
 
 def test_a_study_that_is_read_is_planned_for_times_and_mistakes_are_named():
     said = run(str(EXAMPLES / "self_paced"), "--per-list", "10", "--slowdown", "40")
-    assert said.startswith("0 ") and "AMBIGUOUS MINUS COMMA: +40.0 PER CENT" in said
+    assert said.startswith("0 ") and "AMBIGUOUS MINUS COMMA: +40.0 %" in said
     assert "five standard deviations" in run(str(EXAMPLES / "maze"), "--log-sds", "1,2")
 
 
@@ -35,7 +35,7 @@ def test_each_task_of_a_session_is_planned_with_its_own_effect(tmp_path):
         str(EXAMPLES / "mixed"), "--per-list", "2", "--slowdown", "40", "--difference", "0.7"
     )
     assert told.startswith("0 ") and "corrected for 2 primary comparisons" in told
-    assert "AMBIGUOUS MINUS COMMA: +40.0 PER CENT" in told
+    assert "AMBIGUOUS MINUS COMMA: +40.0 %" in told
     assert "SINGULAR MINUS PLURAL: +0.70 SCALE POINTS" in told
     # The rating's scale has seven points.
     assert "Expected means: 3.65 to 4.35" in told
