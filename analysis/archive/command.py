@@ -62,7 +62,7 @@ def write_(
         )
     if source.package.simulated and not coarsen:
         click.echo("Programs answered here, not people: nothing is coarsened.")
-    chosen = {Kind(one) for one in remaining_kinds} if coarsen else set[Kind]()
+    chosen = {Kind(kind) for kind in remaining_kinds} if coarsen else set[Kind]()
     write_archive(source, declared, chosen, out)
     click.echo(f"{out}: {sum(path.is_file() for path in out.rglob('*'))} files.")
 

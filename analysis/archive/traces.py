@@ -68,8 +68,9 @@ def find_traces(package: Package, study: Study) -> list[Trace]:
     for table in package.tables:
         times = [column.name for column in table.columns if column.type == "datetime"]
         devices = [
-            one for one in (*DEVICE_COLUMNS, *SCREEN_COLUMNS)
-            if one in table.column_names and (one in SCREEN_COLUMNS or table.name == DEVICES.name)
+            column for column in (*DEVICE_COLUMNS, *SCREEN_COLUMNS)
+            if column in table.column_names
+            and (column in SCREEN_COLUMNS or table.name == DEVICES.name)
         ]  # fmt: skip
         text = [EVENT_TEXT] if table.name == "events" else []
         if not (times or devices or text):

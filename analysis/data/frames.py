@@ -85,7 +85,9 @@ def read_parquet(
     if categorical:
         present_columns = file.schema_arrow.names
         texts = [
-            each.name for each in read if each.type == "string" and each.name in present_columns
+            column.name
+            for column in read
+            if column.type == "string" and column.name in present_columns
         ]
         file = pq.ParquetFile(path, read_dictionary=texts)
     expected_schema, checked_columns = arrow_schema(schema), {}

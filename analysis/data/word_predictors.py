@@ -97,7 +97,7 @@ def read_frequencies(path: Path) -> "pd.Series[float]":
     """
     table = read_raw(path)
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    scale = next((one for one in ("log_frequency", "zipf", "count") if one in by_key), None)
+    scale = next((key for key in ("log_frequency", "zipf", "count") if key in by_key), None)
     if "word" not in by_key or scale is None:
         raise AnalysisError(
             f"the table has the columns {', '.join(table.columns)}",

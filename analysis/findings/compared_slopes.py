@@ -139,7 +139,9 @@ def _answers_with_surprisal(
     """Return the answers to single sentences, with a model's surprisal of the sentence as ``x``."""
     if comparison.measure == "accuracy" or comparison.measure.startswith(SHARE_OF):
         return "a choice is between several versions, so it has no surprisal of its own."
-    [scores] = [one for one in data.inputs.as_read if one.facts.model == model]
+    [scores] = [
+        model_scores for model_scores in data.inputs.as_read if model_scores.facts.model == model
+    ]
     versions = zip(
         scores.frame["item_id"].astype(str), scores.frame["variant"].astype(str), strict=True
     )

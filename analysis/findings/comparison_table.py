@@ -34,13 +34,13 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         for measure, response in zip(rows["measure"], rows["response"], strict=True)
     ]
     scaled = rows.assign(
-        group=[one.heading for one in words],
+        group=[of_measure.heading for of_measure in words],
         label=[_write_label(row) for row in rows.to_dict("records")],
         **{
             end: [one.scale(value) for one, value in zip(words, rows[end], strict=True)]
             for end in ("estimate", "low", "high")
         },
-        unit=[one.unit for one in words],
+        unit=[of_measure.unit for of_measure in words],
         p_shown=rows["p_corrected"],
     )
     return context.table(

@@ -120,7 +120,7 @@ def _count_primary(
     """Return the size of the primary family; it includes those of the session's other tasks."""
     answerable = [(part, judges) for part, judges in answerable if part.declaration.is_primary]
     names = {part.declaration.name for part, _ in answerable}
-    n_others = sum(one.is_primary and one.name not in names for one in declared)
+    n_others = sum(other.is_primary and other.name not in names for other in declared)
     return n_others + sum(len(judges) for _, judges in answerable)
 
 
@@ -159,7 +159,9 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
     if isinstance(compared, Slope) and compared.variable == SURPRISAL:
         is_read = comparison.measure == READ.value
         models = (
-            inputs.options.surprisal if is_read else [one.facts.model for one in inputs.as_read]
+            inputs.options.surprisal
+            if is_read
+            else [scores.facts.model for scores in inputs.as_read]
         )
         return [""] if is_own_column(inputs, SURPRISAL) else list(models) or [""]
     if not isinstance(compared, JudgeDifference):

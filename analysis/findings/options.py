@@ -139,15 +139,15 @@ def _find_distances(
     for name, rows in [("", judgments), *(groups if len(groups) > 1 else [])]:
         offered = {item: options[item] for item in rows["item_id"].astype(str).unique()}
         for reading, find_shares in (("best", share_best), ("probability", share_probabilities)):
-            models = {one.facts.model: find_shares(one, offered) for one in scores}
+            models = {of_model.facts.model: find_shares(of_model, offered) for of_model in scores}
             rng = numpy_generator(context.seed, "distances of options", reading, str(name))
             distances = option_distances(rows, models, rng, context.resamples)
             parts.append(distances.assign(construction=str(name), reading=reading))
-    found = pd.concat(parts, ignore_index=True)
+    distances = pd.concat(parts, ignore_index=True)
     keys = ["construction", "judge"]
     estimates = ["distance", "distance_low", "distance_high"]
-    by_best = found[found["reading"] == "best"].drop(columns="reading")
-    by_probability = found[found["reading"] == "probability"][[*keys, *estimates]]
+    by_best = distances[distances["reading"] == "best"].drop(columns="reading")
+    by_probability = distances[distances["reading"] == "probability"][[*keys, *estimates]]
     new_names = {name: name.replace("distance", "probability") for name in estimates}
     wide = by_best.merge(by_probability.rename(columns=new_names), on=keys)
     named = context.by_construction(wide)
@@ -177,7 +177,7 @@ def _find_distances(
         ),
         section=Section.ACCURACY,
     )
-    return Findings((table,), {"option_distances": found})
+    return Findings((table,), {"option_distances": distances})
 
 
 def _compute_choice_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -175,7 +175,9 @@ def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> It
         yield from power_of_comparisons(study, built, options)
         return
     planned = primary_comparisons(study, built, options)
-    contrast_measures = {one.measure for one in planned if isinstance(one.compared, Contrast)}
+    contrast_measures = {
+        comparison.measure for comparison in planned if isinstance(comparison.compared, Contrast)
+    }
     asks_accuracy = options.like is not None or options.accuracy is not None
     if contrast_measures and not (
         options.like or (asks_accuracy and ACCURACY not in contrast_measures)

@@ -52,19 +52,19 @@ def group_compatible(tested: Sequence[Tested]) -> list[list[Tested]]:
     have the same size.
     """
     groups: list[list[Tested]] = []
-    for one in tested:
+    for test in tested:
         for group in groups:
-            if _are_independent([*group, one]):
-                group.append(one)
+            if _are_independent([*group, test]):
+                group.append(test)
                 break
         else:
-            groups.append([one])
+            groups.append([test])
     return groups
 
 
 def _are_independent(group: Sequence[Tested]) -> bool:
-    contrasted = [one for one in group if one.weights]
-    if not contrasted or any(one.effect is None for one in contrasted):
+    contrasted = [test for test in group if test.weights]
+    if not contrasted or any(test.effect is None for test in contrasted):
         return True
     weights = _make_weights(contrasted)
     return int(np.linalg.matrix_rank(weights.to_numpy())) == len(contrasted)
@@ -72,7 +72,7 @@ def _are_independent(group: Sequence[Tested]) -> bool:
 
 def _make_weights(group: Sequence[Tested]) -> pd.DataFrame:
     """Return the weights, a row for each contrast and a column for each cell."""
-    return pd.DataFrame([one.weights for one in group]).fillna(0.0)
+    return pd.DataFrame([test.weights for test in group]).fillna(0.0)
 
 
 def cell_means(
@@ -84,20 +84,20 @@ def cell_means(
     they go beyond the ends of the scale, those of the whole study are moved.
     """
     means = rows["mean"].to_numpy(dtype=float, copy=True)
-    contrasted = [one for one in group if one.weights]
-    truths = {one.name: one.effect for one in group if one.effect is not None}
+    contrasted = [test for test in group if test.weights]
+    truths = {test.name: test.effect for test in group if test.effect is not None}
     if contrasted:
         weights = _make_weights(contrasted)
         cell = pd.Series("", rows.index)
-        for one in contrasted:
-            cell[one.answers.index] = one.answers["cell"].astype(str)
+        for test in contrasted:
+            cell[test.answers.index] = test.answers["cell"].astype(str)
         now = rows.groupby(cell)["mean"].mean().reindex(weights.columns).to_numpy()
-        if any(one.effect is None for one in contrasted):
+        if any(test.effect is None for test in contrasted):
             true = weights.to_numpy() @ now
-            truths |= dict(zip((one.name for one in contrasted), map(float, true), strict=True))
+            truths |= dict(zip((test.name for test in contrasted), map(float, true), strict=True))
         else:
             missing_effects = (
-                np.array([one.effect for one in contrasted]) - weights.to_numpy() @ now
+                np.array([test.effect for test in contrasted]) - weights.to_numpy() @ now
             )
             shift = dict(
                 zip(weights, np.linalg.pinv(weights.to_numpy()) @ missing_effects, strict=True)
@@ -106,7 +106,7 @@ def cell_means(
             low, high = model.reachable()
             means -= max(0.0, means.max() - high)
             means += max(0.0, low - means.min())
-    return means, {one.name: truths[one.name] for one in group}
+    return means, {test.name: truths[test.name] for test in group}
 
 
 def simulate(
@@ -157,12 +157,12 @@ def simulate(
                 chosen = in_size[indices]
                 part = same[0].answers[chosen].assign(value=values[indices][chosen])
                 model_accuracy = means[indices].mean() - 1 - (same[0].effect or 0.0)
-                for one, (low, high) in zip(
+                for test, (low, high) in zip(
                     same, _compute_intervals(part, same, model_accuracy, rng), strict=True
                 ):
-                    truth = truths[one.name]
+                    truth = truths[test.name]
                     results.append({
-                        "simulation": number, "per_list": size, "construction": one.name,
+                        "simulation": number, "per_list": size, "construction": test.name,
                         "truth": truth, "kept": n_kept, "half_width": (high - low) / 2,
                         "detected": low > 0 if truth > 0 else high < 0,
                     })  # fmt: skip
@@ -181,9 +181,9 @@ def code_answers(
     base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
     base = rows["mean"].map(base_of).to_numpy(dtype=float)
     cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
-    for one in tested:
-        if one.weights:
-            cell[one.answers.index] = one.answers["cell"].astype(str)
+    for test in tested:
+        if test.weights:
+            cell[test.answers.index] = test.answers["cell"].astype(str)
     person = rows["participant"].to_numpy(dtype=np.intp)
     return base, Coded(person, codes(rows["unit"].astype(str))[0], codes(cell)[0])
 
@@ -191,19 +191,19 @@ def code_answers(
 def _group_by_answers(tested: Sequence[Tested]) -> list[list[Tested]]:
     """Return the comparisons, those of the same answers and level together: one table for all."""
     groups: list[list[Tested]] = []
-    for one in tested:
+    for test in tested:
         for group in groups:
             first = group[0]
             if (
-                one.weights
+                test.weights
                 and first.weights
-                and first.level == one.level
-                and first.answers.index.equals(one.answers.index)
+                and first.level == test.level
+                and first.answers.index.equals(test.answers.index)
             ):
-                group.append(one)
+                group.append(test)
                 break
         else:
-            groups.append([one])
+            groups.append([test])
     return groups
 
 
@@ -215,7 +215,7 @@ def _compute_intervals(
         return [(np.nan, np.nan)] * len(same)
     level = same[0].level
     if same[0].weights:
-        rows = contrasts(answers, "value", {one.name: one.weights for one in same}, level=level)
+        rows = contrasts(answers, "value", {test.name: test.weights for test in same}, level=level)
     else:
         items = answers["item_id"].unique()
         right = rng.random(len(items)) < model_accuracy

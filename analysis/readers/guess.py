@@ -148,10 +148,10 @@ def _guess_place(
         name for name in others if any(word in simplify_name(name) for word in CHOSEN_WORDS)
     ]
     candidates = dict.fromkeys([*by_name, *others])
-    found = find_place_column(rows, [n for n in candidates if n not in (*shown, item)], shown)
-    if found is None:
+    placed = find_place_column(rows, [n for n in candidates if n not in (*shown, item)], shown)
+    if placed is None:
         return choice
-    place_column, meanings = found
+    place_column, meanings = placed
     return Choice({"chosen": place_column}, {"chosen": meanings} if meanings else {})
 
 

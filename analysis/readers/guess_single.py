@@ -97,8 +97,8 @@ def _say_the_same(answers: pd.DataFrame) -> bool:
     """Return whether columns hold the same answers in every row, as yes and 1."""
     words = {**dict.fromkeys(GOOD_WORDS, "yes"), **dict.fromkeys(BAD_WORDS, "no")}
     plain = answers.map(lambda cell: cell.strip().lower())
-    said = plain.map(lambda cell: words.get(cell, cell)).replace("", pd.NA)
-    return bool((said.nunique(axis=1) <= 1).all())
+    unified = plain.map(lambda cell: words.get(cell, cell)).replace("", pd.NA)
+    return bool((unified.nunique(axis=1) <= 1).all())
 
 
 def describe_missing(answers: str, rows: pd.DataFrame, shown: str | None = None) -> str:

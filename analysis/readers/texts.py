@@ -93,12 +93,12 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
                 for cells in (frozenset(key), frozenset(map(comparable_text, key))):
                     if len(cells) == len(key):
                         ids_by_texts[cells].add(item.item_id)
-    found: dict[tuple[str, ...], frozenset[str]] = {}
+    ids_of_row: dict[tuple[str, ...], frozenset[str]] = {}
     rows = list(columns.itertuples(index=False, name=None))
     for row in rows:
-        if row not in found:
-            found[row] = _find_items(row, ids_by_texts)
-    return [found[row] for row in rows]
+        if row not in ids_of_row:
+            ids_of_row[row] = _find_items(row, ids_by_texts)
+    return [ids_of_row[row] for row in rows]
 
 
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:
@@ -124,7 +124,7 @@ def _find_items(
     return frozenset(exact or loose) if texts else frozenset()
 
 
-_VERSIONS = {one.value for one in Variant}
+_VERSIONS = {variant.value for variant in Variant}
 _TWO, _LISTED = 2, 5
 
 

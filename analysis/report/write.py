@@ -146,7 +146,7 @@ def choose_front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[T
     for table in _choose_front_tables(comparison):
         parts.append(table)
         if table.section is Section.COMPARISONS:
-            drawings = (one for one in comparison.drawings if one.name in svgs)
+            drawings = (drawing for drawing in comparison.drawings if drawing.name in svgs)
             parts += (drawing for drawing in drawings if drawing.name in _DESIGN_FIGURES)
         else:
             figures = _figures_of_table(table, comparison, svgs)

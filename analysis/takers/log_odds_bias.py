@@ -55,10 +55,10 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
         side = cells["side"].groupby(level=trials).mean().reindex(first.index)
         centred = side - side.groupby(level="good_side").transform("mean")
         balanced = centred + float(side.groupby(level="good_side").mean().mean())
-        found = {"first place": first, "first side": balanced}
+        values_by_bias = {"first place": first, "first side": balanced}
         if place.shape[1] > 1:
-            found |= {f"labels: {name}": place[name] - first for name in place.columns}
-        for bias, values in found.items():
+            values_by_bias |= {f"labels: {name}": place[name] - first for name in place.columns}
+        for bias, values in values_by_bias.items():
             low, mean, high, n_units = _interval_over_units(values)
             biases.append((*keys, bias, mean, low, high, len(first), n_units))
     columns = [*_WAY, "bias", "estimate", "low", "high", "n", "n_units"]

@@ -127,9 +127,9 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
     n_answers, n_none = int(texts["n_people"].sum()), int(texts["n_no_answer"].sum())
     answered = texts.dropna(subset=["cloze"])
     least, most = int(texts["n_people"].min()), int(texts["n_people"].max())
-    each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    people_per_text = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     none = f"; in {n_none:,} of {n_answers:,} trials nobody gave an answer" if n_none else ""
-    sentences = [f"{len(texts):,} texts were completed by {each} people each{none}."]
+    sentences = [f"{len(texts):,} texts were completed by {people_per_text} people each{none}."]
     if len(answered):
         best = answered.iloc[int(answered["cloze"].argmax())]
         sentences.append(

@@ -69,12 +69,12 @@ def list_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> 
         variants: The answers as which texts count.
     """
     rows = judgments[[*_TEXT, "typed"]].astype(dict.fromkeys(_TEXT, str))
-    given = rows.assign(person=_people(judgments))[_has_text(judgments)]
+    with_text = rows.assign(person=_people(judgments))[_has_text(judgments)]
     answers = [
         answer_of(item_id, str(typed), variants)
-        for item_id, typed in zip(given["item_id"], given["typed"], strict=True)
+        for item_id, typed in zip(with_text["item_id"], with_text["typed"], strict=True)
     ]
-    return given.assign(answer=answers).drop(columns="typed").drop_duplicates(ignore_index=True)
+    return with_text.assign(answer=answers).drop(columns="typed").drop_duplicates(ignore_index=True)
 
 
 def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
 def _check_condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
     """Report conditions on a question that does not come earlier, or on an impossible answer."""
     question = examined.study.questionnaire[number]
-    earlier_questions = {one.name: one for one in examined.study.questionnaire[:number]}
+    earlier_questions = {earlier.name: earlier for earlier in examined.study.questionnaire[:number]}
     location = examined.at("questionnaire", number, "only_if")
     for name, answers in question.only_if.items():
         if (earlier_question := earlier_questions.get(name)) is None:
@@ -69,7 +69,7 @@ def _check_condition(examined: Examined, number: int) -> Iterator[ParallaxError]
                 where=location,
                 expected="an earlier question of type choice, choices or scale",
             )
-        elif unknown := [one for one in answers if one not in offered]:
+        elif unknown := [answer for answer in answers if answer not in offered]:
             yield prefix_location(
                 unknown_name(f'answer to "{name}",', unknown[0], offered), location
             )

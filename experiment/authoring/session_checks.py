@@ -95,11 +95,11 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
 def places(examined: Examined) -> Iterator[ParallaxError]:
     """Report numbers of places (participant slots) that leave sides or versions unbalanced."""
     study = examined.study
-    for quota, one in enumerate(study.design.quotas):
-        if one.participants_per_list is None and one.trials_per_list is None:
+    for number, quota in enumerate(study.design.quotas):
+        if quota.participants_per_list is None and quota.trials_per_list is None:
             yield StudyNote(
                 "the quota sets no number",
-                where=examined.at("design", "quotas", quota),
+                where=examined.at("design", "quotas", number),
                 expected="participants_per_list, trials_per_list, or both",
             )
     options, unbalanced = _count_balanced_places(study), _describe_imbalance(examined)

@@ -73,7 +73,7 @@ class Bettor:
     def bet(self, block: Values) -> None:
         """Bet on the values of one participant of each list."""
         room = self.supposed - self.bounds.low
-        shares = [value / room for value in (each - self.supposed for each in block)]
+        shares = [value / room for value in (outcome - self.supposed for outcome in block)]
         for index, share in enumerate(_SHARES):
             for gain in shares:
                 self._mixed[index] = self._mixed[index] * (1 + share * gain)

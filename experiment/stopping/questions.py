@@ -70,7 +70,9 @@ def list_asked_comparisons(
     rule = study.stopping
     if rule is None:
         return []
-    planned = {each.declaration.name: each for each in planned_comparisons(study, items)}
+    planned = {
+        comparison.declaration.name: comparison for comparison in planned_comparisons(study, items)
+    }
     names = rule.comparisons or [
         name for name, comparison in planned.items() if comparison.declaration.is_primary
     ]

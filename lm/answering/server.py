@@ -173,7 +173,7 @@ class ServerAnswerer:
             logprobs,
             tuple(texts),
             read_by,
-            thoughts=tuple(one.text for one in thoughts) if question.thinking else (),
+            thoughts=tuple(thought.text for thought in thoughts) if question.thinking else (),
             n_hidden=total_thinking_tokens(thoughts),
             fingerprints=tuple(fingerprints),
             seed=first,

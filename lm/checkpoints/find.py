@@ -141,12 +141,12 @@ def find_revisions(
         for revision in revisions:
             _refuse_missing(repository, revision)
     per_step = tokens_per_step or (family.tokens_per_step if family else None)
-    found = tuple(
+    checkpoints = tuple(
         Checkpoint(_tokens_by_name(name, per_step), name, f"{HF_PREFIX}{repository}@{name}")
         for name in dict.fromkeys(revisions)
     )
     name, seed = _split_seed(Path(repository).name)
-    return _in_order(Trained(name, seed, found), f"the revisions of {repository}")
+    return _in_order(Trained(name, seed, checkpoints), f"the revisions of {repository}")
 
 
 def refuse_half_written(folder: Path) -> None:

@@ -179,10 +179,10 @@ def _merge(
     """Add the entries of copies and of the database to the record; return how many were added."""
     for path in copies:
         refuse_unreadable_entries(read_record(path), sealer, path)
-    held_keys = {each.key for each in read_record(get_record_path(instance))}
-    new = {each.key: each for each in also if each.key not in held_keys}
+    held_keys = {entry.key for entry in read_record(get_record_path(instance))}
+    new = {entry.key: entry for entry in also if entry.key not in held_keys}
     for path in copies:
-        new |= {each.key: each for each in read_record(path) if each.key not in held_keys}
+        new |= {entry.key: entry for entry in read_record(path) if entry.key not in held_keys}
     append_entries(instance, new.values())
     overwrite_erased_corrections(instance)
     return len(new)

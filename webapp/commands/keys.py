@@ -48,7 +48,7 @@ def list_(instance: Path) -> None:
 
 
 @keys.command("rotate")
-@click.argument("purpose", type=click.Choice([str(each) for each in Purpose]))
+@click.argument("purpose", type=click.Choice([str(value) for value in Purpose]))
 @add_instance_option
 def rotate_(purpose: str, instance: Path) -> None:
     """Make a new key for PURPOSE; older keys can still be used to read."""

@@ -57,8 +57,8 @@ def move_(url: str, instance: Path) -> None:
     installation = Installation(folder, settings)
     with ExitStack() as stack:
         source, target = (
-            stack.enter_context(usable_database(each, although_moved=True))
-            for each in (settings.database_url, url)
+            stack.enter_context(usable_database(address, although_moved=True))
+            for address in (settings.database_url, url)
         )
         for engine in (source, target):
             stack.callback(engine.dispose)

@@ -288,14 +288,18 @@ def _import_report(
     session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[ReplayedSession]
 ) -> list[str]:
     """Return the report on a run."""
-    states = Counter(each.participant.state for each in replayed if each.participant is not None)
+    states = Counter(
+        result.participant.state for result in replayed if result.participant is not None
+    )
     counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
     lines = [f"Run {run.ref} of {run.study} (folder {mark.folder}): {counts or 'nobody'}."]
-    for each in replayed:
-        lines += [f"Session {each.session}: {problem}" for problem in each.problems[:_SHOWN]]
-        if each.missing > 0:
-            lines.append(f"Session {each.session}: {each.missing} entries are not in the files.")
-    n_by_session = Counter(each.number for each in replayed if each.number is not None)
+    for result in replayed:
+        lines += [f"Session {result.session}: {problem}" for problem in result.problems[:_SHOWN]]
+        if result.missing > 0:
+            lines.append(
+                f"Session {result.session}: {result.missing} entries are not in the files."
+            )
+    n_by_session = Counter(result.number for result in replayed if result.number is not None)
     if repeated_numbers := sorted(number for number, times in n_by_session.items() if times > 1):
         lines.append(
             f"{len(repeated_numbers)} sessions were given to several people:"
@@ -309,7 +313,7 @@ def _import_report(
             f"{len(gaps)} numbers below the highest belong to no session here: "
             f"{_shortened_list(gaps)}."
         )
-    by_chance = any(each.by == CHANCE for each in replayed)
+    by_chance = any(result.by == CHANCE for result in replayed)
     return [*lines, _describe_imbalance(session, run, CHANCE if by_chance else COUNTER, replay)]
 
 

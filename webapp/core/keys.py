@@ -111,7 +111,7 @@ def make_keys(instance: Path) -> Keys:
             write_once(
                 path,
                 _format_keys(
-                    (each, id_, _generate_secret()) for id_, each in enumerate(Purpose, 1)
+                    (purpose, id_, _generate_secret()) for id_, purpose in enumerate(Purpose, 1)
                 ),
             )
     except OSError as error:
@@ -126,7 +126,10 @@ def rotate_key(instance: Path, configured: str, purpose: Purpose) -> Key:
         WebappError: The keys cannot be read, or the new key cannot be written.
     """
     keys = read_keys(instance, configured)
-    key = Key(max(each.id for p in Purpose for each in keys.for_purpose(p)) + 1, _generate_secret())
+    key = Key(
+        max(existing.id for p in Purpose for existing in keys.for_purpose(p)) + 1,
+        _generate_secret(),
+    )
     path = key_file(instance, configured)
     old = path.read_text(encoding="utf-8").rstrip()
     _replace_file(path, f"{old}\n{_format_keys([(purpose, key.id, key.secret)])}")
@@ -140,7 +143,7 @@ def drop_key(instance: Path, configured: str, id_: int) -> None:
         WebappError: There is no key with this id, or it is the newest of a purpose.
     """
     keys, path = read_keys(instance, configured), key_file(instance, configured)
-    if id_ not in {each.id for purpose in Purpose for each in keys.for_purpose(purpose)}:
+    if id_ not in {key.id for purpose in Purpose for key in keys.for_purpose(purpose)}:
         raise WebappError(
             f"there is no key {id_}", where=str(path), remedy="See them with: parallax keys list"
         )

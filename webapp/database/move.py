@@ -244,8 +244,8 @@ def _copy_without_sealing(table: Table) -> Table:
         table.name,
         MetaData(),
         *(
-            Column(each.name, _type_as_stored(each), primary_key=each.primary_key)
-            for each in table.columns
+            Column(column.name, _type_as_stored(column), primary_key=column.primary_key)
+            for column in table.columns
         ),
     )
 

@@ -202,15 +202,15 @@ class ErasureRecord:
         """
         marks = list(marks)
         entries = [
-            Entry(kind, self._sealer.digest(compute_digest_text(each)), now) for each in marks
+            Entry(kind, self._sealer.digest(compute_digest_text(mark)), now) for mark in marks
         ]
-        stored = load_entries(session, {each.digest for each in entries})
-        new_entries = [each for each in entries if each.key not in stored]
+        stored = load_entries(session, {entry.digest for entry in entries})
+        new_entries = [entry for entry in entries if entry.key not in stored]
         if new_entries:
             append_entries(self.instance, new_entries)
             store_entries(session, new_entries)
         if kind in ERASING:
-            digests = {each for mark in marks for each in self._compute_digests(mark)}
+            digests = {digest for mark in marks for digest in self._compute_digests(mark)}
             overwrite_erased_corrections(self.instance, digests)
             their_corrections = Erasure.digest.in_(digests), Erasure.content != ""
             session.execute(update(Erasure).where(*their_corrections).values(content=""))
@@ -236,7 +236,7 @@ class ErasureRecord:
             WebappError: The file cannot be written; then the caller must not change anything.
         """
         earlier_wishes = load_entries(session, self._compute_digests(mark)).values()
-        last_time = max((each.at for each in earlier_wishes if each.at is not None), default=now)
+        last_time = max((wish.at for wish in earlier_wishes if wish.at is not None), default=now)
         time = max(now, last_time + _LEAST_STEP) if earlier_wishes else now
         sealed = (
             "" if answers is None else self._sealer.seal(json.dumps(dict(answers), sort_keys=True))
@@ -282,14 +282,14 @@ class ErasureRecord:
             the use of the data; None if there is no such entry.
         """
         amendments = [
-            each for digest in self._compute_digests(mark) for each in entries.get(digest, ())
+            entry for digest in self._compute_digests(mark) for entry in entries.get(digest, ())
         ]
         corrections, last_use_entry = dict[str, str](), None
-        for each in sorted(amendments, key=lambda each: (each.at is not None, each.at)):
-            if each.deed is WishKind.CORRECTED and each.content:
-                corrections |= json.loads(self._sealer.open(each.content))
-            elif each.deed in (WishKind.RESTRICTED, WishKind.RELEASED):
-                last_use_entry = each
+        for entry in sorted(amendments, key=lambda entry: (entry.at is not None, entry.at)):
+            if entry.deed is WishKind.CORRECTED and entry.content:
+                corrections |= json.loads(self._sealer.open(entry.content))
+            elif entry.deed in (WishKind.RESTRICTED, WishKind.RELEASED):
+                last_use_entry = entry
         return corrections, last_use_entry
 
     def _compute_digests(self, mark: str) -> list[str]:

@@ -19,7 +19,7 @@ from webapp.database.models import Erasure, Identity, Stamp
 from webapp.erasures.file import Entry, WishKind
 from webapp.erasures.record import refuse_unreadable_entries
 
-_STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
+_STAMP, _IDENTITY, _ERASURE = (table.__tablename__ for table in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write a false value (a name that is not a stand-in).
 _NO = ("0", "f")
 

@@ -223,7 +223,7 @@ def _is_spending(payment: Payment) -> bool:
     return not is_excluded
 
 
-COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")
+COLUMNS = (*(field.name for field in fields(SpendingLine)), "total_minor")
 ROUNDING = (
     "Amounts are in whole minor units, as paid. Each payment's fee is the platform's fee "
     "for that payment alone, rounded up to a whole minor unit as the platform rounds it. Totals "

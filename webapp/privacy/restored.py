@@ -79,7 +79,7 @@ def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
     overwrite_erased_corrections(instance)
     sessions = make_sessions(engine)
     with reading(sessions) as session:
-        record_entries = {each.key: each for each in record.entries()}
+        record_entries = {entry.key: entry for entry in record.entries()}
         stored_entries = load_entries(session)
         # A database of an earlier version stores the wishes only as events.
         event_entries = (
@@ -159,7 +159,8 @@ def _repeat_amendments(
             current_answers = load_answers(session, participant)
             # Participants whose answers the backup lacks are asked again, so nothing is corrected.
             correctable_fields = {
-                each.name for each in list_correctable_questions(session, study, participant)
+                question.name
+                for question in list_correctable_questions(session, study, participant)
             }
             outdated = {
                 k: v

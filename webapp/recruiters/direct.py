@@ -77,7 +77,7 @@ class DirectRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(preview=True)
         link = arguments.get("link", "")
-        panel = next((each for each in _panels() if each.person in arguments), None)
+        panel = next((candidate for candidate in _panels() if candidate.person in arguments), None)
         if panel is None:
             return Arrival(link=link)
         person = checked_id(arguments, panel.person, panel.patterns[panel.person])
@@ -109,7 +109,9 @@ def _panels() -> tuple[_Panel, ...]:
     for table in map(preset, PRESETS):
         parameters = table.get("parameters", {})
         if len(person := table.get("person", [])) == 1:
-            patterns = {name: Parameter(**one).pattern for name, one in parameters.items()}
+            patterns = {
+                name: Parameter(**declared).pattern for name, declared in parameters.items()
+            }
             panels[person[0]] = _Panel(person[0], patterns)
     return tuple(panels.values())
 

@@ -104,7 +104,7 @@ def list_fields(
         if offered := tuple(offers.get(declared.get("offers", ""), ())):
             kind = FieldKind.SOME if kind is FieldKind.LINES else FieldKind.ONE
             present = _list_present(values.get(name))
-            choices = (*offered, *(each for each in present if each not in offered))
+            choices = (*offered, *(choice for choice in present if choice not in offered))
         label = declared.get("description", name.replace("_", " ")).removeprefix("whether ")
         fields.append(
             FormField(
@@ -138,7 +138,8 @@ def write_field(value: object) -> str:
         return "yes" if value else ""
     if isinstance(value, Mapping):
         return "\n".join(
-            f"{name} = {_BETWEEN.join(_list_present(each))}" for name, each in value.items()
+            f"{name} = {_BETWEEN.join(_list_present(values_of_name))}"
+            for name, values_of_name in value.items()
         )
     if isinstance(value, list | tuple):
         return "\n".join(map(str, value))
@@ -309,7 +310,7 @@ def _list_lines(typed: str) -> Iterator[str]:
 
 def _read_pair(line: str) -> tuple[str, str | list[str]]:
     name, equals, value = (part.strip() for part in line.partition("="))
-    values = [each.strip() for each in value.split(_BETWEEN.strip()) if each.strip()]
+    values = [part.strip() for part in value.split(_BETWEEN.strip()) if part.strip()]
     if not (name and equals and values):
         raise ValueError(f"lines such as name = value, or name = value{_BETWEEN}other value")
     return name, values[0] if len(values) == 1 else values

@@ -72,7 +72,7 @@ def read_entries(text: str, table: str) -> list[dict[str, Any]]:
         entries = read_toml(text).get(table, [])
     except (ValueError, RecursionError):
         return []
-    is_array = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    is_array = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
     return entries if is_array else []
 
 
@@ -122,7 +122,11 @@ def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) 
         if not lines[last].endswith("\n"):
             lines[last] += "\n"
         changed[last] = changed.get(last, [lines[last]]) + new
-        return [each for line, old in enumerate(lines) for each in changed.get(line, [old])]
+        return [
+            changed_line
+            for line, old in enumerate(lines)
+            for changed_line in changed.get(line, [old])
+        ]
 
     def change(entries: list[Any]) -> None:
         entries[number] = dict(values)
@@ -330,7 +334,10 @@ def write_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        pairs = (f"{_write_key(key)} = {write_value(each)}" for key, each in value.items())
+        pairs = (
+            f"{_write_key(key)} = {write_value(value_of_key)}"
+            for key, value_of_key in value.items()
+        )
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(write_value, value))}]"

@@ -227,9 +227,9 @@ def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> 
         RunError: The consent of one of several runs does not tell of the comparison.
     """
     untold = [
-        one.ref
-        for one in (run, *others)
-        if others and ACROSS_RUNS not in collected_of(session, one)
+        compared_run.ref
+        for compared_run in (run, *others)
+        if others and ACROSS_RUNS not in collected_of(session, compared_run)
     ]
     if untold:
         raise RunError(

@@ -80,7 +80,9 @@ def _list_people(
     """Yield everybody who was given a list, in the order of arrival."""
     verdicts = judge_finished(session, run, study)
     wanted = READINGS.name if reads_times else RESPONSES.name
-    [table] = [each for each in list_export_tables(session, run, study) if each.name == wanted]
+    [table] = [
+        exported for exported in list_export_tables(session, run, study) if exported.name == wanted
+    ]
     rows: dict[object, list[dict[str, object]]] = {}
     for row in stream_rows(session, run, table):
         rows.setdefault(row["participant"], []).append(row)

@@ -97,7 +97,8 @@ class Replay:
         numbers = {entry.n for entry in entries}
         code = self._code_of(name, entries)
         erased = any(
-            _is_withdrawal(each, code) and each.body.get("wish") == Wish.ERASE for each in entries
+            _is_withdrawal(entry, code) and entry.body.get("wish") == Wish.ERASE
+            for entry in entries
         )
         # Erased entries are missing because the participant asked for it.
         replayed.missing = 0 if erased else max(numbers, default=0) - len(numbers)

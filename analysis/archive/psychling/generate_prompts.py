@@ -27,11 +27,11 @@ def prompts(folder: Path) -> list[dict[str, object]]:
     with (folder / "processed_data" / "exp1.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             sessions.setdefault(row["participant_id"], []).append(row)
-    found = []
+    all_prompts = []
     for participant, rows in sessions.items():
         rows.sort(key=lambda row: int(row["trial_order"]))
-        found.append(prompt(participant, rows, about))
-    return found
+        all_prompts.append(prompt(participant, rows, about))
+    return all_prompts
 
 
 def prompt(
@@ -47,14 +47,14 @@ def prompt(
         if sum(map(len, parts)) + len(part) > LONGEST_CHARACTERS:
             break
         parts.append(part)
-    found: dict[str, object] = {
+    entry: dict[str, object] = {
         "text": "\n\n".join(parts),
         "experiment": about["experiment"],
         "participant_id": participant,
     }
     if "rt" in rows[0]:
-        found["rt"] = [float(row["rt"]) if row["rt"] else None for row in rows[: len(parts) - 1]]
-    return found
+        entry["rt"] = [float(row["rt"]) if row["rt"] else None for row in rows[: len(parts) - 1]]
+    return entry
 
 
 def trial(number: int, row: dict[str, str], letters: list[str]) -> str:
@@ -73,7 +73,7 @@ def trial(number: int, row: dict[str, str], letters: list[str]) -> str:
 
 def main(folder: Path) -> None:
     """Write prompts.jsonl.zip; the same data always give the same bytes."""
-    lines = [json.dumps(one, ensure_ascii=False) for one in prompts(folder)]
+    lines = [json.dumps(row, ensure_ascii=False) for row in prompts(folder)]
     entry = zipfile.ZipInfo("prompts.jsonl", (1980, 1, 1, 0, 0, 0))
     entry.compress_type = zipfile.ZIP_DEFLATED
     with zipfile.ZipFile(folder / "prompts.jsonl.zip", "w") as archive:

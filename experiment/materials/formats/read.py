@@ -109,8 +109,8 @@ def read_materials(
         read = published.read(path, Terms(language, identical))
         drafts = _fill_columns(read.drafts)
         drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
-        found = _make_found(drafts, path, published.name, [*read.notes, *changed])
-        return replace(found, rendering=read.rendering, response=read.response)
+        materials = _make_found(drafts, path, published.name, [*read.notes, *changed])
+        return replace(materials, rendering=read.rendering, response=read.response)
     table = read_raw(path, language, columns)
     if (
         not named_headers

@@ -108,7 +108,7 @@ class Jatos:
 
     def run_of(self, result: str) -> tuple[Study, StudyRun] | None:
         """Return a run and its study."""
-        study = next((each for each in self.studies.values() if result in each.runs), None)
+        study = next((study for study in self.studies.values() if result in study.runs), None)
         return (study, study.runs[result]) if study else None
 
     def results(self, code: str) -> bytes:

@@ -37,7 +37,7 @@ def _build_demonstration(name: str) -> Demonstration:
         demonstration(name).get("panel", "").replace("{code}", CODE).replace("{study}", LISTED)
     )
     secret_lines = "".join(
-        f'{each} = "{TOKEN}"\n' for each in preset(name).get("secrets", {}).values()
+        f'{variable} = "{TOKEN}"\n' for variable in preset(name).get("secrets", {}).values()
     )
     settings = f'[panel]\nstand_in = "{{site}}/{LISTED}"\n[panel.secrets]\n{secret_lines}'
 

@@ -187,11 +187,11 @@ class _Reader:
         question = options.get("q")
         if not isinstance(question, str):
             return {}
-        given = options.get("as")
+        offered = options.get("as")
         # An answer may have a key: ["y", "Yes"].
         answers = [
             self._plain(str(answer[-1] if isinstance(answer, list) and answer else answer))
-            for answer in (given if isinstance(given, list) else [])
+            for answer in (offered if isinstance(offered, list) else [])
         ]
         right = options.get("hasCorrect")
         if isinstance(right, str) and right in answers:
