@@ -184,7 +184,11 @@ required = true
         (_TASK.format(8), {}, []),
         (_TASK.format(12), {}, ["a list has 8 trials"]),
         (_TASK.format(8), {_QUESTION: ""}, ["the study asks none"]),
-        ("It is voluntary.", {"You will see pairs": _TASK.format(9) + " You"}, ["a list has 8 trials"]),
+        (
+            "It is voluntary.",
+            {"You will see pairs": _TASK.format(9) + " You"},
+            ["a list has 8 trials"],
+        ),
     ],
 )
 def test_generated_sentences_that_the_settings_contradict_are_named(
