@@ -66,6 +66,11 @@ def stored_data(
         yield gettext(
             "Your answers to the questions at the end, and whether you pasted something into them."
         )
+    yield from _describe_platform_and_decisions(study, known_to_platform=known_to_platform)
+
+
+def _describe_platform_and_decisions(study: Study, *, known_to_platform: bool) -> Iterator[str]:
+    """Yield the sentences on the platform's data, payments, decisions, notes and erasure."""
     if known_to_platform:
         yield gettext(
             "The code by which the recruiting platform knows you and your session, and what else"
