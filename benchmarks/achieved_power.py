@@ -36,6 +36,7 @@ from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.command import power
 from experiment.materials.read import item_row, load_items
+from experiment.studies.load import load_study
 from experiment.studies.study import Study
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -46,6 +47,7 @@ _FACTORS = {"match": ("far", "near"), "number": ("pl", "sg")}
 _INSTRUCTION = ("plain", "careful")
 _FRAMES, _POINTS = 16, 7
 _MODEL = "a model"
+PEOPLE, COMPARED = "people and models", "people - models"
 # The assumptions that ``parallax power`` states, in logits: between participants, between frames,
 # and further in each condition; then the shares of answers and of participants that guess.
 _SD_PARTICIPANTS, _SD_FRAMES, _SD_CELL, _LAPSE, _GUESSING = 0.5, 0.5, 0.2, 0.02, 0.1
@@ -89,7 +91,7 @@ class Design:
     def name(self) -> str:
         """A description for the printed lines."""
         if self.people:
-            return f"{self.kind}, people minus a model"
+            return f"{self.kind}, {self.within} factor(s), people minus a model"
         between = ", one between" if self.between else ""
         return f"{self.kind}, {len(self.factors)} factor(s){between}"
 
@@ -98,8 +100,8 @@ DESIGNS = (
     Design("choices", 1, between=False, per_list=14, effect=0.12),
     Design("choices", 2, between=False, per_list=8, effect=0.10),
     Design("choices", 1, between=True, per_list=8, effect=0.12),
-    Design("choices", 0, between=False, per_list=30, effect=0.15, people=True),
-    Design("choices", 1, between=False, per_list=30, effect=0.20, people=True),
+    Design("choices", 1, between=False, per_list=15, effect=0.28, people=True),
+    Design("choices", 2, between=False, per_list=8, effect=0.20, people=True),
     Design("ratings", 1, between=False, per_list=8, effect=0.45),
     Design("ratings", 2, between=False, per_list=6, effect=0.45),
     Design("ratings", 1, between=True, per_list=8, effect=0.6),
@@ -116,12 +118,12 @@ def codes(design: Design) -> tuple[Floats, list[tuple[str, ...]]]:
     Each factor is +1/2 at its first level and -1/2 at its second; the column of an interaction is
     the product, so that a coefficient is a difference, or a difference of differences.
     """
-    cells = np.array(list(product((0.5, -0.5), repeat=len(design.factors))))
-    cells = cells.reshape(-1, len(design.factors))
+    n_factors = len(design.factors)
+    cells = np.array(list(product((0.5, -0.5), repeat=n_factors))).reshape(2**n_factors, n_factors)
     effects = [
         places
-        for size in range(1, len(design.factors) + 1)
-        for places in combinations(range(len(design.factors)), size)
+        for size in range(1, n_factors + 1)
+        for places in combinations(range(n_factors), size)
     ]
     columns = [cells[:, list(places)].prod(axis=1) for places in effects]
     names = [tuple(list(design.factors)[place] for place in places) for places in effects]
@@ -255,9 +257,15 @@ def plan(design: Design, studies: int, seed: int) -> tuple[Study, pd.DataFrame, 
     )  # fmt: skip
     study, _ = make_study(written, seed, design.per_list)
     if design.people:
-        text = '\n[[comparisons]]\nname = "people and model"\ncompare = "people - models"\n'
+        # The command writes a table if conditions are compared as well.
+        declared = {one.name: one.compare for one in study.comparisons} | {PEOPLE: COMPARED}
         toml = study.folder / "study.toml"
+        text = "".join(
+            f'\n[[comparisons]]\nname = "{name}"\ncompare = "{compare}"\n'
+            for name, compare in declared.items()
+        )
         toml.write_text(toml.read_text("utf-8") + text, "utf-8")
+        study = load_study("drawn")
     table = pd.DataFrame(list(product(*design.factors.values())), columns=list(design.factors))
     table.assign(mean=cell_means(design)).to_csv("means.csv", index=False)
     effect = ["--slowdown", str(100 * np.expm1(design.effect)), "--log-sds",
@@ -265,14 +273,11 @@ def plan(design: Design, studies: int, seed: int) -> tuple[Study, pd.DataFrame, 
     if design.kind != "reading":
         effect = ["--means", "means.csv", "--difference", str(design.effect)]
     words = [str(study.folder), "--per-list", str(design.per_list), "--simulations", str(studies)]
-    if design.people:
-        effect = ["--accuracy", str(_MIDDLE[design.kind]), "--difference", str(design.effect)]
     done = CliRunner().invoke(power, [*words, *effect, "--out", "power"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     promised = pd.read_csv("power/power.csv", comment="#").set_index("construction")["power"]
     items = prefix_own_columns(pd.DataFrame(map(item_row, load_items(study))).fillna(""))
-    items = items.sort_values("frame", key=lambda frames: frames.astype(int), kind="stable")
-    return study, items.reset_index(drop=True), dict(promised)
+    return study, items, {PEOPLE: promised[PEOPLE]} if design.people else dict(promised)
 
 
 def measure(design: Design, studies: int, seed: int) -> dict[str, object]:
@@ -286,7 +291,8 @@ def measure(design: Design, studies: int, seed: int) -> dict[str, object]:
         rows, unanswered = answered(make_inputs(design, study, items, drawn, right))
         assert not unanswered, unanswered
         for row in rows[rows["role"] == "primary"].to_dict("records"):
-            shown[row["name"]] += int(row["p_corrected"] < ALPHA and row["estimate"] > 0)
+            if row["name"] in shown:
+                shown[row["name"]] += int(row["p_corrected"] < ALPHA and row["estimate"] > 0)
     achieved = {name: number / studies for name, number in shown.items()}
     return {"design": design.name, "studies": studies, "promised": promised, "achieved": achieved}
 
