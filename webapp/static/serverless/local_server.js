@@ -145,7 +145,7 @@ class LocalServer {
       const bar = page.getElementById("bar");
       bar?.setAttribute("max", String(progress.total));
       bar?.setAttribute("value", String(progress.answered.size));
-      page.getElementById("only-here")?.toggleAttribute("hidden", this.#journal.isOnDisk);
+      if (this.#journal.isOnDisk) page.getElementById("only-here")?.remove();
       if (this.#store.takesWholeSessions) this.#showWhereSaved(page);
     }, progress, session);
   }
