@@ -94,10 +94,9 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             planned.append(resolve(declared, designs))
         except ParallaxError as error:
             unanswered.append(f"{declared.name}: {error}")
-    planned = [comparison.labelled(study.analysis) for comparison in planned]
     measures = {measure for design in designs for measure in design.measures}
     parts = []
-    for comparison in planned:
+    for comparison in (as_planned.labelled(study.analysis) for as_planned in planned):
         name, measure = comparison.declaration.name, comparison.measure
         if measure in measures:
             parts.append((comparison, _list_judges(inputs, comparison)))
