@@ -14,7 +14,8 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
     """Return the one column that may name participants: each judged several things, once each.
 
     Other columns, such as age, may fit too. The column that determines all other fitting columns is
-    chosen.
+    chosen. Numbers may also count trials: they name participants only where each number's rows
+    follow one another.
 
     Args:
         table: The columns without another role, one row per judgment.
@@ -24,7 +25,8 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
     finest = [
         candidate
         for candidate in fitting
-        if all(
+        if not _may_count_trials(table[candidate])
+        and all(
             (table.groupby(candidate)[other_column].nunique() == 1).all()
             for other_column in fitting
         )
@@ -46,6 +48,12 @@ def _columns_judging_once(table: pd.DataFrame, presented: pd.DataFrame) -> list[
         if not pd.DataFrame({"by": pd.factorize(values)[0], **judged_codes}).duplicated().any():
             fitting.append(column)
     return fitting
+
+
+def _may_count_trials(values: "pd.Series[str]") -> bool:
+    """Return whether values are numbers whose rows are apart, as the numbers of trials are."""
+    n_runs = int((values != values.shift()).sum())
+    return bool(values.str.isdecimal().all()) and n_runs > values.nunique()
 
 
 def find_possible_participants(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
