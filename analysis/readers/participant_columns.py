@@ -21,12 +21,15 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
         table: The columns without another role, one row per judgment.
         presented: The columns that identify what was judged in each row.
     """
-    fitting = _columns_judging_once(table, presented)
+    fitting = [
+        column
+        for column in _columns_judging_once(table, presented)
+        if not _may_count_trials(table[column])
+    ]
     finest = [
         candidate
         for candidate in fitting
-        if not _may_count_trials(table[candidate])
-        and all(
+        if all(
             (table.groupby(candidate)[other_column].nunique() == 1).all()
             for other_column in fitting
         )

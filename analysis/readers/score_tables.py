@@ -128,8 +128,8 @@ def parse_nats(number: str, column: ScoreColumn, location: str) -> float:
     return nats + 0.0
 
 
-# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS].
-_SPECIAL = re.compile(r"<\|?/?[\w ]+\|?>|\[[A-Z]+\]")
+# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS]. An unknown word's is within it.
+_SPECIAL = re.compile(r"(?!<unk>|\[unk\])(?:<\|?/?[\w ]+\|?>|\[[a-z]+\])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,17 +228,18 @@ def test_a_column_of_texts_that_is_there_twice_says_nothing_more(imported):
     assert "80 judgments" in done.output, done.output
 
 
-def test_an_unnamed_column_holds_answers_if_it_differs_between_sentences(imported, tmp_path):
-    table = without(list(rows("rating")), "correct", "expected")
-    done = imported([{**row, "column_7": row.pop("judgment")} for row in table])
-    assert done.exit_code == 0, done.output
-    assert list(pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]) == [
-        row["judgment"] for row in rows("rating")
-    ]
-    # Drawn anew for each row, confidence is no judgment of a sentence.
-    without_answers = [{name: row[name] for name in row if name != "column_7"} for row in table]
+def test_an_unnamed_column_holds_answers_if_it_differs_between_sentences(alone, tmp_path):
+    # Every sentence came once in each block, and is rated 1 to 4 by its number, or a point more.
+    table = [
+        {"who": f"w{p}", "sentence": f"The cat {n} sleeps.", "block": (p + n) % 4 + 1,
+         "column_7": n % 4 + 1 + (p == 0)}
+        for p in range(4) for n in range(10, 18)
+    ]  # fmt: skip
+    assert alone(table).exit_code == 0
+    ratings = pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]
+    assert list(ratings) == [row["column_7"] for row in table]
     with pytest.raises(AnalysisError, match="lacks a column that holds the answers"):
-        imported(without_answers)
+        alone(without(table, "column_7"))
 
 
 def test_participants_without_a_name_who_answered_once_are_asked_for(alone, tmp_path):
