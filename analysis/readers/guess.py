@@ -28,6 +28,7 @@ from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
     Meaning,
+    Rows,
     columns_for_role,
     first_column_for_role,
     simplify_name,
@@ -102,9 +103,8 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     option_columns = _find_option_columns(versions_by_column)
     if len(option_columns) > len(PAIR) and not patterns:
         shown = find_option_columns(rows, [name for name in rows if name in option_columns])
-        part = _keep_choices(rows, keep, choice, item, options)
-        keep = {} if part is None else keep
-        choice = _guess_place(rows if part is None else part, shown, item, choice, options)
+        keep, part = _keep_choices(rows, keep, choice, item, options)
+        choice = _guess_place(part, shown, item, choice, options)
     if not patterns and not option_columns and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
         if answers := _guess_single_answers(rows, item, options):
@@ -159,14 +159,14 @@ def _guess_place(
 
 
 def _keep_choices(
-    rows: pd.DataFrame, keep: Mapping[str, object], choice: Choice, item: str, options: ItemOptions
-) -> pd.DataFrame | None:
-    """Return the rows that a rule keeps, if options were chosen in them; None otherwise."""
+    rows: pd.DataFrame, keep: Rows, choice: Choice, item: str, options: ItemOptions
+) -> tuple[Rows, pd.DataFrame]:
+    """Return a rule, and the rows it keeps, if options were chosen in them; or none and all."""
     chosen = choice.columns.get("chosen", "")
-    if not (keep and chosen):
-        return None
-    part = rows[(rows[list(keep)] == list(keep.values())).all(axis=1)]
-    return part if len(versions_in_column(part, chosen, item, options)) > 1 else None
+    part = rows[(rows[list(keep)] == list(keep.values())).all(axis=1)] if keep else rows
+    if chosen and len(versions_in_column(part, chosen, item, options)) > 1:
+        return keep, part
+    return {}, rows
 
 
 def _is_of_two(rows: pd.DataFrame, choice: Choice) -> bool:
