@@ -7,7 +7,7 @@ differ. Each study draws 80 of them in two lists, and 40 people, who differ as w
 each. *Graded*: the models' scores differ on every frame, in various degrees. The truth is the
 accuracy over all 400 frames and all people, and that minus a model's.
 
-The second table is of two models of equal accuracy that differ on a share d of 2,000 frames; people
+The second table is of two models of equal accuracy that differ on a share d of 8,000 frames; people
 choose what the first chooses in 56% of answers there. Each person answers 40 of 400 drawn frames,
 ten lists. The number of people that find the nearer model with 90% power is searched by simulation,
 for frames drawn at random and for frames that separate the models.
@@ -161,8 +161,8 @@ def _print_bias(n_studies: int, seed: int) -> float:
 
 
 def _make_equal_models(share: float, random_share: float | None) -> Population:
-    """Return 2,000 frames on which people agree with the first model in 56% where they differ."""
-    n, n_drawn = 2000, 400
+    """Return 8,000 frames on which people agree with the first model in 56% where they differ."""
+    n, n_drawn = 8000, 400
     differs = np.arange(n) < round(share * n)
     first = np.where(differs, np.arange(n) % 2 == 0, True)
     differences = differs.astype(float)

@@ -25,7 +25,7 @@ from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
 
-NAME = "power"
+NAME, STOPPING = "power", "stopping"
 # The target power of a study.
 ENOUGH = 0.8
 # The time for consent, instructions and questionnaire, in minutes.

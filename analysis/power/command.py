@@ -8,14 +8,12 @@ import click
 
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, Outcome, PowerOptions
+from analysis.power.base import NAME, STOPPING, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
 from analysis.power.comparisons import people_minus_model, power_of_comparisons
 from analysis.power.planned_tests import primary_comparisons
 from analysis.power.separating import describe_separating
-from analysis.power.sequential import NAME as STOPPING
-from analysis.power.sequential import add_stopping
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -151,9 +149,13 @@ def power(
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
     for outcome in _compute_power(study, built, options):
-        with_rule = outcome if outcome.scale else add_stopping(study, built, options, outcome)
-        sentences = (*with_rule.sentences, *describe_separating(study, built, options))
-        _print_outcome(replace(with_rule, sentences=sentences), out, of_several=scale is None)
+        if study.stopping and not outcome.scale:
+            # An installation may lack stopping rules.
+            from analysis.power.sequential import add_stopping
+
+            outcome = add_stopping(study, built, options, outcome)
+        sentences = (*outcome.sentences, *describe_separating(study, built, options))
+        _print_outcome(replace(outcome, sentences=sentences), out, of_several=scale is None)
 
 
 def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:

@@ -24,7 +24,7 @@ from analysis.figures.drawing import (
     new_figure,
 )
 from analysis.findings.comparison_words import words_of
-from analysis.power.base import Outcome, PowerOptions, study_origin
+from analysis.power.base import STOPPING, Outcome, PowerOptions, study_origin
 from analysis.power.comparisons import Prepared, iterate_simulations, prepare
 from analysis.power.simulated_comparisons import (
     code_answers,
@@ -39,7 +39,6 @@ from experiment.stopping.rule import Reason, look_at, take_blocks
 from experiment.studies.stopping import Stopping
 from experiment.studies.study import Study
 
-NAME = "stopping"
 ALL = "All comparisons"
 # How many more places than the maximum are simulated, for participants who are excluded.
 _SPARE = 1.3
@@ -163,18 +162,24 @@ def _stop(
 def _list_arrivals(comparison: AskedComparison, group: Prepared) -> list[_Arrival]:
     """Return the participants of the compared lists in the order of their arrival."""
     arrivals, values = [], comparison.values
-    grouped = group.rows.reset_index(drop=True).groupby(["place", "list", "participant"], sort=True)
-    for (place, list_, person), of_person in grouped:
-        if (block_group := values.group_of(int(list_), int(place))) is None:
+    rows = group.rows.reset_index(drop=True)
+    people = rows[["place", "list", "participant"]].drop_duplicates().sort_values(["place", "list"])
+    places = rows.groupby("participant").indices
+    for place, list_, person in people.astype(int).itertuples(index=False, name=None):
+        if (block_group := values.group_of(list_, place)) is None:
             continue
-        answers = of_person[["item_id", "version"]].to_dict("records")
+        own = [int(place) for place in places[person]]
+        answers = [
+            {"item_id": item_id, "version": version}
+            for item_id, version in zip(rows["item_id"][own], rows["version"][own], strict=True)
+        ]
         arrivals.append(
             _Arrival(
-                of_person.index.tolist(),
-                np.array(values.coefficients(int(list_), answers)),
-                values.constant(int(list_)),
+                own,
+                np.array(values.coefficients(list_, answers), dtype=float),
+                values.constant(list_),
                 block_group,
-                int(person),
+                person,
             )
         )
     return arrivals
@@ -218,7 +223,7 @@ def _make_table(
         columns.append(Column("cost", "cost, on average", "number"))
     assert study.stopping is not None
     return Table(
-        name=NAME,
+        name=STOPPING,
         title="The stopping rule",
         caption=f"When {study.name} stops ({study.stopping.words}), over {options.simulations} "
         "simulated studies.",

@@ -79,11 +79,13 @@ def frame_products(
         correction = np.where(n > 1, n / (n - 1), 1.0)
     of_strata = correction * np.bincount(stratum, missing * centred[0] * centred[1])
     of_group, n_groups = strata // (drawn.stratum.max() + 1), int(group.max()) + 1
-    total = np.bincount(of_group, of_strata, n_groups)
+    total: Floats = np.bincount(of_group, of_strata, n_groups).astype(float)
     squares = np.bincount(of_group, of_strata**2 / np.maximum(n - 1, 1), n_groups)
     n_frames = np.bincount(group[at], minlength=n_groups).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.where(squares > 0, np.clip(total**2 / squares, 1, n_frames - 1), n_frames - 1)
+        freedom: Floats = np.where(
+            squares > 0, np.clip(total**2 / squares, 1, n_frames - 1), n_frames - 1
+        )
     return total, freedom
 
 

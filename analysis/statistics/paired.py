@@ -343,7 +343,7 @@ def models_against_models(
     frames = []
     for first, second in combinations(decisions, 2):
         unit = clustering_column(decisions[first])
-        drawn = decisions[first].columns.intersection(COLUMNS)
+        drawn = decisions[first].columns.intersection([*COLUMNS])
         columns = list(dict.fromkeys(("item_id", unit, by, "correct", *drawn)))
         of_second = decisions[second][["item_id", "correct"]]
         paired_decisions = decisions[first][columns].merge(

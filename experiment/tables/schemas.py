@@ -71,10 +71,7 @@ INCLUSION = TableSchema(
             "disagree, or of scores the mean absolute difference in standard deviations",
         ),
         Column(
-            "stratum",
-            "string",
-            "whether the models differ on the frame; a fixed number is drawn of each stratum",
-            values=(AGREE, DIFFER),
+            "stratum", "string", "whether the models differ on the frame", values=(AGREE, DIFFER)
         ),
         Column("probability", "number", "the probability that the frame is drawn"),
         Column("models", "string", "the models that the frames separate, joined by semicolons"),
