@@ -13,7 +13,7 @@ from analysis.data.declared import (
     find_dropped_late_responses,
     number_frames,
 )
-from analysis.data.inclusion import add_inclusion, inclusion_columns
+from analysis.data.inclusion import add_inclusion
 from analysis.data.load import SESSION, ExportedRun, Scores
 from analysis.data.n_alternatives import decide_among_all, find_options
 from analysis.data.own_columns import list_own_columns, make_items
@@ -148,11 +148,10 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
             "input_method": kept_answers["input_method"].astype("category"),
         }
     )
-    if (drawn := inclusion_columns(run)) is not None:
-        frame = pd.concat([frame, drawn.take(item).reset_index(drop=True)], axis=1)
     if SESSION in trials:
         frame[SESSION] = trials[SESSION].to_numpy()[trial_rows[order]]
-    return _add_further_columns(add_participant_columns(frame, run), kept_answers, run.items, item)
+    frame = add_inclusion(add_participant_columns(frame, run), run)
+    return _add_further_columns(frame, kept_answers, run.items, item)
 
 
 def _find_contradictions(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:
