@@ -98,11 +98,11 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
         One row per judgment: participant, list, position, item_id, kind (in that list),
         construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
         input_method; session, if the study has several parts; additional columns of the response
-        type, such as version and rating; those of ``inclusion_columns``; and the study's own
-        columns of its items, between-participant factors, and the answers named in the study's
-        ``[analysis]``, each as ``own_`` plus its header, numeric if all values are numbers. Texts
-        are categorical, since there may be millions of rows; participants, items, constructions
-        and conditions may have unused categories.
+        type, such as version and rating; those of ``add_inclusion``; and the study's own columns of
+        its items, between-participant factors, and the answers named in ``[analysis]``, each as
+        ``own_`` plus its header, numeric if all values are numbers. Texts are categorical, since
+        there may be millions of rows; participants, items, constructions and conditions may have
+        unused categories.
 
     Raises:
         AnalysisError: The tables contradict each other, or no judgment was kept.
