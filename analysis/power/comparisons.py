@@ -107,7 +107,8 @@ def power_of_comparisons(
         rules = select_rules_of_scale(study, name)
         of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES if study.exclusion and name == planned[-1] else ""
-        yield replace(_compute_outcome(of_scale, built, options), scale=name, closing=closing)
+        outcome = _compute_outcome(of_scale, built, options, len(names))
+        yield replace(outcome, scale=name, closing=closing)
 
 
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
@@ -142,6 +143,7 @@ def prepare(
     options: PowerOptions,
     planned: Sequence[PlannedComparison],
     per_list: int,
+    n_primary: int,
 ) -> tuple[list[Prepared], list[str]]:
     """Return the comparisons in groups that the same studies answer, and the names of the others.
 
@@ -149,8 +151,9 @@ def prepare(
         study: The study.
         built: Its lists.
         options: The options of the command.
-        planned: The comparisons, which are corrected for each other.
+        planned: The comparisons.
         per_list: The participants per list of the largest study.
+        n_primary: How many comparisons are corrected for each other.
     """
     prepared, unplanned = list[Prepared](), list[str]()
     for (measure, task), comparisons in group_by_task(study, built, planned).items():
@@ -163,7 +166,7 @@ def prepare(
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            planned_test = plan_test(comparison, answers, rows, study, len(planned), options)
+            planned_test = plan_test(comparison, answers, rows, study, n_primary, options)
             if planned_test is None:
                 unplanned.append(comparison.declaration.name)
             else:
@@ -175,9 +178,13 @@ def prepare(
     return prepared, unplanned
 
 
-def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
+def _compute_outcome(
+    study: Study, built: BuiltLists, options: PowerOptions, n_scales: int = 1
+) -> Outcome:
+    """Return the power of the primary comparisons, which are corrected over all scales."""
     planned = primary_comparisons(study, built, options)
-    prepared, unplanned = prepare(study, built, options, planned, max(options.sizes))
+    n_primary = len(planned) * n_scales
+    prepared, unplanned = prepare(study, built, options, planned, max(options.sizes), n_primary)
     if not prepared and unplanned:
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
@@ -207,7 +214,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     one_task = len(group_by_task(study, built, planned)) == 1
     return Outcome(
-        _make_table(study, power, options, origins, len(planned)),
+        _make_table(study, power, options, origins, n_primary),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
         _draw_figure(power, options) if set(measures.values()) != {LOG_RT} and one_task else None,
     )

@@ -104,7 +104,7 @@ def simulate_stops(study: Study, built: BuiltLists, options: PowerOptions) -> pd
     asked = {one.name: one for one in list_asked_comparisons(study, [*items.values()], lists)}
     per_list = ceil(_SPARE * rule.maximum / study.design.n_lists)
     planned = [comparison.planned for comparison in asked.values()]
-    prepared, _ = prepare(study, built, options, planned, per_list)
+    prepared, _ = prepare(study, built, options, planned, per_list, len(planned))
     results = []
     for group in prepared:
         arrivals = {test.name: _list_arrivals(asked[test.name], group) for test in group.tested}
