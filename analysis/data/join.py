@@ -101,8 +101,7 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
         type, such as version and rating; those of ``add_inclusion``; and the study's own columns of
         its items, between-participant factors, and the answers named in ``[analysis]``, each as
         ``own_`` plus its header, numeric if all values are numbers. Texts are categorical, since
-        there may be millions of rows; participants, items, constructions and conditions may have
-        unused categories.
+        there may be millions of rows, of participants, items and conditions with unused categories.
 
     Raises:
         AnalysisError: The tables contradict each other, or no judgment was kept.
