@@ -1,6 +1,6 @@
 """How often models that were trained on copies of a study's items are found to have seen them.
 
-Usage: python benchmarks/memorised.py [--studies 40] [--without 200] [--lstm 10]
+Usage: python benchmarks/memorised.py [--studies 40] [--without 200] [--lstm 6]
        [--copies 0 1 3 10 30 100 300] [--seed 1]
 
 Each row trains models on a text of 3,000 sentences, generated with the words of marvin_linzen_2018
@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import torch
 from click.testing import CliRunner
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -126,10 +127,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--studies", type=int, default=40, help="5-grams for each number of copies")
     parser.add_argument("--without", type=int, default=200, help="5-grams without copies")
-    parser.add_argument("--lstm", type=int, default=10, help="LSTMs for each number of copies")
+    parser.add_argument("--lstm", type=int, default=6, help="LSTMs for each number of copies")
     parser.add_argument("--copies", type=int, nargs="+", default=COPIES)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    torch.set_num_threads(1)  # more threads do not help such small models
     study = load_study(STUDY)
     index = index_materials(load_items(study))
     with TemporaryDirectory() as folder:
