@@ -26,6 +26,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from analysis.statistics.memorised import Preference, is_memorised, prefer_study
 from analysis.statistics.resample import wilson_interval
 from experiment.design.frames import Frame, MaterialsIndex, index_materials
+from experiment.errors import MaterialsError
 from experiment.materials.fresh import draw_parallel_items
 from experiment.materials.read import load_items
 from experiment.materials.render import render
@@ -65,6 +66,16 @@ def draw_frames(frames: list[Frame], rng: random.Random) -> list[Frame]:
     shuffled = rng.sample(frames, len(frames))
     by_word = {next(iter(frame.lemmas.values())): frame for frame in shuffled}
     return list(by_word.values())[:N_FRAMES]
+
+
+def draw_both(index: MaterialsIndex, rng: random.Random) -> tuple[list[Item], list[Item]]:
+    """Return a study and its draws; a study whose words cannot be combined otherwise is dropped."""
+    while True:
+        study = draw_study(index, rng)
+        try:
+            return study, list(draw_parallel_items(index.items, study, N_DRAWS, rng))
+        except MaterialsError:
+            continue
 
 
 def run(*arguments: object) -> None:
@@ -110,8 +121,7 @@ def try_copies(
     rendering = render("lower_case_tokens")
     for number in range(studies):
         rng = generator(seed, "memorised", model, copies, number)
-        study = draw_study(index, rng)
-        drawn = list(draw_parallel_items(index.items, study, N_DRAWS, rng))
+        study, drawn = draw_both(index, rng)
         lines = sentences + copies * [rendering(item.good) for item in study]
         rng.shuffle(lines)
         with TemporaryDirectory() as folder:

@@ -316,6 +316,7 @@ def _links_table(
         "that it was not fitted on (ten folds by frame; "
         + ("loss: minus the log-probability of each choice" if logistic else "loss: squared error")
         + "). Without a model, each text gets the mean of the other frames.",
+        *(["Squared error: the same share of the squared error."] if logistic else []),
         "Gain: in percentage points over the log-probability, with a 95% interval, paired over "
         "judgments and clustered by participant and frame. r: of people's means and the "
         "predictions, over texts.",

@@ -41,10 +41,14 @@ def _analyse(inputs: FindingInputs) -> Findings:
         row for model in fresh for row in _preference_rows(own[model], fresh[model], judged)
     )
     tables, statistics = [_accuracy_table(inputs, accuracies)], {"old_minus_fresh": accuracies}
+    verdicts: list[str] = []
     if len(preferences):
+        by_model = preferences.groupby("judge", sort=False)
+        verdicts = [_conclude(rows, str(model)) for model, rows in by_model]
         tables.append(_memorised_table(inputs, preferences))
         statistics["memorised"] = preferences
-    return Findings(tuple(tables), statistics, tuple(_left_out(inputs, own, fresh)))
+    left_out = tuple(_left_out(inputs, own, fresh))
+    return Findings(tuple(tables), statistics, left_out, summary=tuple(verdicts))
 
 
 def _refuse_unknown_models(own: dict[str, Scores], fresh: dict[str, Scores]) -> None:
@@ -185,15 +189,14 @@ def _accuracy_table(inputs: FindingInputs, accuracies: pd.DataFrame) -> Table:
 
 
 def _memorised_table(inputs: FindingInputs, preferences: pd.DataFrame) -> Table:
-    notes = [
+    notes = (
         "Gain: mean log-probability of the study's expected versions minus that of the fresh ones. "
         "Rank: the mean share of an item's draws that are less probable (.5 without a preference); "
         "first: the share of items that are more probable than all their draws.",
         "p: the share of the study and its draws that are at least as probable in sum; exact if "
         "the words of the study's frames were combined at random, as Parallax does. Combinations "
         "chosen by hand for their sense have higher ranks in models that have not seen them.",
-        *(_verdict(rows, str(model)) for model, rows in preferences.groupby("judge", sort=False)),
-    ]
+    )
     return inputs.context.table(
         "memorised",
         "Memorised items",
@@ -214,16 +217,16 @@ def _memorised_table(inputs: FindingInputs, preferences: pd.DataFrame) -> Table:
     )
 
 
-def _verdict(rows: pd.DataFrame, model: str) -> str:
+def _conclude(rows: pd.DataFrame, model: str) -> str:
     """Return the conclusion of both tests of a model, with Bonferroni's correction."""
     if rows["n_draws"].min() < FEWEST_DRAWS:
         return (
-            f"{model}: {rows['n_draws'].min()} draws are too few for a conclusion. Draw at least "
-            f"{FEWEST_DRAWS} (parallax materials fresh --draws)."
+            f"{model}: {rows['n_draws'].min()} draws are too few to tell whether it has seen the "
+            f"study's items. Draw at least {FEWEST_DRAWS} (parallax materials fresh --draws)."
         )
     if is_memorised(rows["p"].to_numpy()):
         return f"{model} prefers the study's items: it has probably seen them."
-    return f"{model}: no sign that it has seen the items. A few copies may leave none."
+    return f"{model}: no sign that it has seen the study's items; a few copies may leave none."
 
 
 SEEN = Finding("seen", Section.SEEN, _analyse)

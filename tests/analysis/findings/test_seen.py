@@ -77,8 +77,7 @@ def test_items_above_all_their_draws_are_said_to_have_been_seen(inputs: FindingI
     assert rows["gain"].tolist() == [2, 2]
     assert rows["first"].tolist() == rows["rank"].tolist() == [1, 1]
     assert rows["p"].tolist() == pytest.approx([1 / (N_DRAWS + 1)] * 2)
-    notes = [note for table in findings.tables for note in table.notes]
-    assert any("prefers the study's items: it has probably seen them." in note for note in notes)
+    assert findings.summary == ("5-gram prefers the study's items: it has probably seen them.",)
 
 
 def test_draws_as_probable_as_the_items_are_no_sign_of_memory(inputs: FindingInputs, tmp_path):
@@ -86,7 +85,7 @@ def test_draws_as_probable_as_the_items_are_no_sign_of_memory(inputs: FindingInp
     other = ComparisonOptions(fresh=[scores_of(tmp_path / "alike.parquet", alike)])
     findings = SEEN.run(replace(inputs, options=other))
     assert findings.statistics["memorised"]["p"].tolist() == [1, 1]
-    assert any("no sign that it has seen the items" in note for note in findings.tables[1].notes)
+    assert "no sign that it has seen the study's items" in findings.summary[0]
 
 
 def test_few_draws_allow_no_conclusion(inputs: FindingInputs, tmp_path: Path):
@@ -95,7 +94,7 @@ def test_few_draws_allow_no_conclusion(inputs: FindingInputs, tmp_path: Path):
     }
     options = ComparisonOptions(fresh=[scores_of(tmp_path / "few.parquet", few)])
     findings = SEEN.run(replace(inputs, options=options))
-    assert any("2 draws are too few for a conclusion" in note for note in findings.tables[1].notes)
+    assert "2 draws are too few to tell whether it has seen" in findings.summary[0]
 
 
 def test_of_a_closed_model_the_report_says_what_cannot_be_told(inputs: FindingInputs):
