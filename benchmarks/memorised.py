@@ -1,6 +1,6 @@
 """How often models that were trained on copies of a study's items are found to have seen them.
 
-Usage: python benchmarks/memorised.py [--studies 40] [--without 200] [--lstm 6]
+Usage: python benchmarks/memorised.py [--studies 40] [--without 100] [--lstm 3]
        [--copies 0 1 3 10 30 100 300] [--seed 1]
 
 Each row trains models on a text of 3,000 sentences, generated with the words of marvin_linzen_2018
@@ -26,7 +26,6 @@ sys.path.append(str(Path(__file__).parents[1]))
 from analysis.statistics.memorised import Preference, is_memorised, prefer_study
 from analysis.statistics.resample import wilson_interval
 from experiment.design.frames import Frame, MaterialsIndex, index_materials
-from experiment.errors import MaterialsError
 from experiment.materials.fresh import draw_parallel_items
 from experiment.materials.read import load_items
 from experiment.materials.render import render
@@ -72,10 +71,9 @@ def draw_both(index: MaterialsIndex, rng: random.Random) -> tuple[list[Item], li
     """Return a study and its draws; a study whose words cannot be combined otherwise is dropped."""
     while True:
         study = draw_study(index, rng)
-        try:
-            return study, list(draw_parallel_items(index.items, study, N_DRAWS, rng))
-        except MaterialsError:
-            continue
+        drawn, left_out = draw_parallel_items(index.items, study, N_DRAWS, rng)
+        if not left_out:
+            return study, drawn
 
 
 def run(*arguments: object) -> None:
@@ -136,8 +134,8 @@ def main() -> None:
     """Print the table; the exit status is 1 if rates at 0 or 100 copies are not as promised."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--studies", type=int, default=40, help="5-grams for each number of copies")
-    parser.add_argument("--without", type=int, default=200, help="5-grams without copies")
-    parser.add_argument("--lstm", type=int, default=6, help="LSTMs for each number of copies")
+    parser.add_argument("--without", type=int, default=100, help="5-grams without copies")
+    parser.add_argument("--lstm", type=int, default=3, help="LSTMs for each number of copies")
     parser.add_argument("--copies", type=int, nargs="+", default=COPIES)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

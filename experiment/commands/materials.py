@@ -98,13 +98,25 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
         )
     index = index_materials(load_items(study))
     of_study = list(read_items(_find_items(shown)))
-    items = list(draw_parallel_items(index.items, of_study, draws, generator(seed, "fresh")))
+    items, left_out = draw_parallel_items(index.items, of_study, draws, generator(seed, "fresh"))
+    if not items:
+        raise MaterialsError(
+            f"{study.name} leaves too few sentences that it does not show",
+            where=str(shown),
+            expected="other combinations of the words of its templates",
+            remedy="Add words to the lexicons, or show fewer frames",
+        )
     metadata = {"materials_hash": materials_hash(items), "code_version": code_version()}
     number = write_table(*item_table(items), out, metadata)
     click.echo(
-        f"{number:,} items parallel to {len(of_study):,} of {study.name}, in "
+        f"{number:,} items parallel to {number // draws:,} of {study.name}, in "
         f"{draws:,} {'draw' if draws == 1 else 'draws'}, written to {out}"
     )
+    if left_out:
+        click.echo(
+            "Left out, because the study shows too many combinations of their words: "
+            + ", ".join(left_out)
+        )
 
 
 def _find_items(path: Path) -> Path:

@@ -7,7 +7,8 @@ has no reason to prefer them to their draws.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from experiment.records import Item
 # The columns that relate a fresh item to the study's item.
 PARALLEL_TO, DRAW = "parallel_to", "draw"
 _SEPARATOR = ".fresh"
-_TRIES, _SWAPS_PER_FRAME = 30, 200
+_TRIES, _SWAPS_PER_FRAME = 10, 50
 # An item by template, frame and condition.
 Index: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Item]]]
 
@@ -40,8 +41,11 @@ class _Pool:
     slots: tuple[str, ...]
     frames: frozenset[str]
 
-    def allows(self, lemmas: Sequence[str]) -> bool:
-        return self.text(lemmas) in self.frames
+    def find_faults(self, rows: Sequence[Sequence[str]]) -> list[int]:
+        """Return which combinations may not be drawn, or occur more than once."""
+        texts = [self.text(row) for row in rows]
+        counts = Counter(texts)
+        return [n for n, text in enumerate(texts) if text not in self.frames or counts[text] > 1]
 
     def text(self, lemmas: Sequence[str]) -> str:
         pairs = zip(self.slots, lemmas, strict=True)
@@ -50,8 +54,8 @@ class _Pool:
 
 def draw_parallel_items(
     index: Index, of_study: Sequence[Item], draws: int, rng: random.Random
-) -> Iterator[Item]:
-    """Yield the items of each draw, in the order of the study's items.
+) -> tuple[list[Item], list[str]]:
+    """Return the items of each draw, in the order of the study's items.
 
     Args:
         index: All items that the study's grammar makes, by template, frame and condition.
@@ -59,9 +63,12 @@ def draw_parallel_items(
         draws: How many parallel items to draw for each.
         rng: The source of randomness.
 
+    Returns:
+        The items, and the templates that are left out because the study shows too many combinations
+        of their words.
+
     Raises:
-        MaterialsError: A template has no other combinations of its words, or an item is not of the
-            grammar.
+        MaterialsError: An item is not of the grammar.
     """
     by_template: dict[str, list[str]] = {}
     for item in of_study:
@@ -75,20 +82,30 @@ def draw_parallel_items(
         if item.frame not in frames:
             frames.append(item.frame)
     shown = {text for item in of_study for text in _sentences(item)}
-    pools = {template: _make_pool(index[template], shown) for template in by_template}
-    for draw in range(1, draws + 1):
-        drawn = {
-            (template, frame): parallel
-            for template, frames in by_template.items()
-            for frame, parallel in zip(
-                frames, _draw(template, frames, pools[template], rng), strict=True
-            )
-        }
-        for item in of_study:
-            parallel = drawn[item.template, item.frame]
-            made = index[item.template][parallel][item.condition]
-            further = (*item.extra, (PARALLEL_TO, item.item_id), (DRAW, str(draw)))
-            yield replace(made, item_id=fresh_id(item.item_id, draw), kind=item.kind, extra=further)
+    drawn: dict[tuple[int, str, str], str] = {}
+    left_out = []
+    for template, frames in by_template.items():
+        pool = _make_pool(index[template], shown)
+        parallel = [_draw(frames, pool, rng) for _ in range(draws)]
+        if not all(parallel):
+            left_out.append(template)
+            continue
+        for draw, chosen in enumerate(parallel, start=1):
+            pairs = zip(frames, chosen, strict=True)
+            drawn |= {(draw, template, frame): other for frame, other in pairs}
+    items = [
+        _make_parallel(item, draw, index[item.template][drawn[draw, item.template, item.frame]])
+        for draw in range(1, draws + 1)
+        for item in of_study
+        if item.template not in left_out
+    ]
+    return items, left_out
+
+
+def _make_parallel(item: Item, draw: int, frame: Mapping[str, Item]) -> Item:
+    further = (*item.extra, (PARALLEL_TO, item.item_id), (DRAW, str(draw)))
+    other = frame[item.condition]
+    return replace(other, item_id=fresh_id(item.item_id, draw), kind=item.kind, extra=further)
 
 
 def _sentences(item: Item) -> list[str]:
@@ -110,8 +127,13 @@ def _slots_and_lemmas(frame: str) -> tuple[list[str], list[str]]:
     return [slot for slot, _, _ in pairs], [lemma for _, _, lemma in pairs]
 
 
-def _draw(template: str, frames: Sequence[str], pool: _Pool, rng: random.Random) -> list[str]:
-    """Return other combinations of the frames' words, each parallel to the frame at its place."""
+def _draw(frames: Sequence[str], pool: _Pool, rng: random.Random) -> list[str]:
+    """Return other combinations of the frames' words, each parallel to the frame at its place.
+
+    The result is empty if none were found.
+    """
+    if len(pool.frames) < len(frames) or len(pool.slots) < 2:
+        return []
     columns = list(zip(*(_slots_and_lemmas(frame)[1] for frame in frames), strict=True))
     for _ in range(_TRIES):
         # The first slot keeps its words: only the combination with the others matters.
@@ -119,34 +141,24 @@ def _draw(template: str, frames: Sequence[str], pool: _Pool, rng: random.Random)
         rows = [list(row) for row in zip(*shuffled, strict=True)]
         if _swap_until_allowed(rows, pool, rng):
             return [pool.text(row) for row in rows]
-    raise MaterialsError(
-        f'the {len(frames)} frames of the template "{template}" leave too few sentences that the '
-        "study does not show",
-        expected=f"other combinations of the slots {', '.join(pool.slots)}",
-        remedy="Add words to the template's lexicons, or show fewer of its frames",
-    )
+    return []
 
 
 def _swap_until_allowed(rows: list[list[str]], pool: _Pool, rng: random.Random) -> bool:
     """Swap words of a slot between frames until all are allowed and different."""
-
-    def count_faults(numbers: set[int]) -> int:
-        return sum(not pool.allows(rows[n]) or rows.count(rows[n]) > 1 for n in numbers)
-
-    places = range(len(rows))
+    wrong = pool.find_faults(rows)
     for _ in range(_SWAPS_PER_FRAME * len(rows)):
-        wrong = [n for n in places if count_faults({n})]
         if not wrong:
             return True
-        if len(pool.slots) < 2:
-            return False
-        first, second = rng.choice(wrong), rng.choice(places)
+        first, second = rng.choice(wrong), rng.randrange(len(rows))
         slot = rng.randrange(1, len(pool.slots))
-        before = count_faults({*places})
         _swap(rows, first, second, slot)
-        if count_faults({*places}) > before:
+        still_wrong = pool.find_faults(rows)
+        if len(still_wrong) > len(wrong):
             _swap(rows, first, second, slot)
-    return False
+        else:
+            wrong = still_wrong
+    return not wrong
 
 
 def _swap(rows: list[list[str]], first: int, second: int, slot: int) -> None:

@@ -29,7 +29,9 @@ DRAWS = 5
 
 @pytest.fixture(scope="module")
 def drawn() -> list[Item]:
-    return list(draw_parallel_items(INDEX, SHOWN, DRAWS, generator(1, "fresh")))
+    items, left_out = draw_parallel_items(INDEX, SHOWN, DRAWS, generator(1, "fresh"))
+    assert not left_out
+    return items
 
 
 def test_each_draw_has_an_item_parallel_to_each_of_the_study(drawn: list[Item]):
@@ -60,10 +62,14 @@ def test_items_of_a_study_are_no_draw_of_others():
     assert parse_fresh_id("simple.fresh-3") == ("simple.fresh-3", 0)
 
 
-def test_a_study_that_shows_every_combination_leaves_none_to_draw():
+def test_a_template_all_of_whose_combinations_are_shown_is_left_out(tmp_path: Path):
     every = [item for cells in INDEX["simple"].values() for item in cells.values()]
-    with pytest.raises(MaterialsError, match='16 frames of the template "simple" leave too few'):
-        list(draw_parallel_items(INDEX, every, 1, generator(1, "fresh")))
+    across = [item for cells in INDEX["across_phrase"].values() for item in cells.values()][:2]
+    items, left_out = draw_parallel_items(INDEX, [*every, *across], 1, generator(1, "fresh"))
+    assert left_out == ["simple", "across_phrase"] and not items
+    write_table(*item_table(every), tmp_path / "items.csv")
+    with pytest.raises(MaterialsError, match="minimal leaves too few sentences that it does not"):
+        fresh("minimal", tmp_path, "--out", tmp_path / "fresh.csv")
 
 
 def fresh(*arguments: str | Path) -> None:
