@@ -34,7 +34,7 @@ def _analyse(inputs: FindingInputs) -> Findings:
         return Findings()
     fresh = {part.facts.model: part for part in inputs.options.fresh if isinstance(part, Scores)}
     own = {scores.facts.model: scores for scores in inputs.as_read}
-    _refuse_unknown_models(own, fresh)
+    _refuse_other_models(own, fresh)
     accuracies = pd.DataFrame(_accuracy_rows(inputs, own, fresh))
     judged = inputs.data.judgments["item_id"].astype(str).unique().tolist()
     preferences = pd.DataFrame(
@@ -51,14 +51,24 @@ def _analyse(inputs: FindingInputs) -> Findings:
     return Findings(tuple(tables), statistics, left_out, summary=tuple(verdicts))
 
 
-def _refuse_unknown_models(own: dict[str, Scores], fresh: dict[str, Scores]) -> None:
-    if unknown := [scores for model, scores in fresh.items() if model not in own]:
-        raise AnalysisError(
-            f'the fresh items were scored by "{unknown[0].facts.model}", which is not compared',
-            where=str(unknown[0].path),
-            expected=f"scores of one of: {', '.join(own) or 'no model'}",
-            remedy="Give its scores of the study's items with --scores",
-        )
+def _refuse_other_models(own: dict[str, Scores], fresh: dict[str, Scores]) -> None:
+    for model, scores in fresh.items():
+        if model not in own:
+            raise AnalysisError(
+                f'the fresh items were scored by "{model}", which is not compared',
+                where=str(scores.path),
+                expected=f"scores of one of: {', '.join(own) or 'no model'}",
+                remedy="Give its scores of the study's items with --scores",
+            )
+        for name in ("model_hash", "rendering"):
+            of_study, of_fresh = (getattr(s.facts, name) for s in (own[model], scores))
+            if of_study != of_fresh:
+                raise AnalysisError(
+                    f"{model} scored the study's items and the fresh ones differently: their "
+                    f'{name} is "{of_study}" and "{of_fresh}"',
+                    where=f"{own[model].path} and {scores.path}",
+                    remedy="Score the fresh items again, with the same model and --rendering",
+                )
 
 
 def _left_out(

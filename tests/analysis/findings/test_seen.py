@@ -107,6 +107,9 @@ def test_scores_of_other_items_or_of_another_model_are_refused(inputs: FindingIn
     other = scores_of(tmp_path / "other.parquet", fresh_tokens(), model="other")
     with pytest.raises(AnalysisError, match='scored by "other", which is not compared'):
         SEEN.run(replace(inputs, options=ComparisonOptions(fresh=[other])))
+    cased = scores_of(tmp_path / "cased.parquet", fresh_tokens(), rendering="sentence_case")
+    with pytest.raises(AnalysisError, match="5-gram scored the study's items and the fresh ones d"):
+        SEEN.run(replace(inputs, options=ComparisonOptions(fresh=[cased])))
     own = ComparisonOptions(fresh=inputs.as_read)
     with pytest.raises(AnalysisError, match="no item is parallel to an item that people judged"):
         SEEN.run(replace(inputs, options=own))
