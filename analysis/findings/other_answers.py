@@ -9,8 +9,8 @@ import pandas as pd
 from analysis.data.declared import response_with_deadline
 from analysis.data.join import judgments
 from analysis.data.kinds import add_kinds
+from analysis.findings.detection import add_expected_answers
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
-from analysis.findings.yes_no import add_expected_answers
 from analysis.statistics.accuracy import clustered_shares, people_accuracy
 from analysis.statistics.contrasts import cell_means
 from analysis.statistics.detection import yes_rates
@@ -123,7 +123,7 @@ def _run_late(inputs: FindingInputs) -> Findings:
         f"How many answers came later than {response.deadline_ms} ms"
         + (" (in reading, at any step)." if response.step_table else "."),
         rows.assign(
-            group=full_titles(rows), label=rows["condition"].where(rows["condition"] != "", "all")
+            group=full_titles(rows), label=inputs.context.name_conditions(rows).replace("", "all")
         ),
         (
             Column("label", "Condition", "text"),

@@ -13,6 +13,7 @@ from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
+from analysis.findings.item_map import ITEM_MAP
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import CHOICE_EFFECTS
@@ -50,6 +51,7 @@ CHOICE = ResponseAnalysis(
         *(cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL),
         SEEN,
         AGREEMENT,
+        ITEM_MAP,
         MIXED,
         DESIGN_MODEL,
         LATE_ANSWERS,

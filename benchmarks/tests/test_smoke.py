@@ -22,6 +22,7 @@ ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
 SMALL_PROCESS = {"mutation"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
+    "achieved_power": ["--designs", "1", "--studies", "2"],
     "agents": [
         "--chromium",
         "{chromium}",
@@ -75,6 +76,7 @@ RUNS = {
     "replayed": ["--people", "10", "--run", "10"],
     "link_functions": ["--studies", "2"],
     "models_over_time": ["--curves", "4"],
+    "separating": ["--studies", "3", "--searched", "3"],
     "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
     "types_flagged": ["--people", "1"],
