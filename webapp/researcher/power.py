@@ -158,10 +158,15 @@ def _redirect_to_page(called: str) -> Response:
 def _render_page(called: str) -> str:
     store = get_long_jobs()
     jobs = store.about(_make_job_subject(called))
-    tables = {
-        job.id: (store.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
+    written = {
+        job.id: [store.folder(job.id) / MADE / name for name in ("power.txt", "stopping.txt")]
         for job in jobs
-        if job.state is JobState.DONE and (store.folder(job.id) / MADE / "power.txt").is_file()
+        if job.state is JobState.DONE
+    }
+    tables = {
+        job_id: "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+        for job_id, paths in written.items()
+        if paths[0].is_file()
     }
     return render_template(
         "researcher/power.html",
