@@ -76,7 +76,7 @@ RUNS = {
     "replayed": ["--people", "10", "--run", "10"],
     "link_functions": ["--studies", "2"],
     "models_over_time": ["--curves", "4"],
-    "separating": ["--studies", "3", "--searched", "3"],
+    "separating": ["--studies", "20", "--searched", "2"],
     "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
     "types_flagged": ["--people", "1"],
