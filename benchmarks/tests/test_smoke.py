@@ -77,7 +77,7 @@ RUNS = {
     "link_functions": ["--studies", "2"],
     "memorised": ["--studies", "1", "--without", "1", "--lstm", "0", "--copies", "100"],
     "models_over_time": ["--curves", "4"],
-    "separating": ["--studies", "3", "--searched", "3"],
+    "separating": ["--studies", "20", "--searched", "2"],
     "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
     "types_flagged": ["--people", "1"],
