@@ -10,7 +10,7 @@ from analysis.data.frames import read_exported_table
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
-from experiment.authoring.plan import Plan, lists_hash, read_plan
+from experiment.authoring.plan import Plan, hash_lists, read_plan
 from experiment.errors import StudyError, TableError
 from experiment.tables.schemas import LISTS
 
@@ -123,7 +123,7 @@ def _lists_hash_of_run(inputs: FindingInputs) -> str:
     except TableError:
         return ""
     rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)
-    return lists_hash((int(number), str(item), str(kind)) for number, item, kind in rows)
+    return hash_lists((int(number), str(item), str(kind)) for number, item, kind in rows)
 
 
 def _shorten(value: object) -> str:

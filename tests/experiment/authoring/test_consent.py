@@ -70,15 +70,15 @@ def test_a_new_study_has_every_element(
 
 def test_every_language_of_the_participants_pages_has_words_for_every_element() -> None:
     languages = {path.parent.parent.name for path in TRANSLATIONS.glob("*/LC_MESSAGES/*.po")}
-    tables = consent._words_by_language()
+    tables = consent._load_words_by_language()
     assert set(tables) == languages | {"en"}
     assert all(set(table) == ELEMENTS for table in tables.values())
     assert len(languages) == 9
 
 
-@pytest.mark.parametrize("language", sorted(consent._words_by_language()))
+@pytest.mark.parametrize("language", sorted(consent._load_words_by_language()))
 def test_the_sample_headings_of_a_language_are_recognised(language: str, written: Written) -> None:
-    headings = [words[0] for words in consent._words_by_language()[language].values()]
+    headings = [words[0] for words in consent._load_words_by_language()[language].values()]
     assert not missing(written("\n\n".join(f"## {heading}" for heading in headings), language))
 
 

@@ -32,7 +32,7 @@ def of_file(
 ) -> list[str]:
     """Return all that making a study of a file says beside what it always says."""
     try:
-        made = new_study(folder, path, language=language, named=named or {})
+        made = new_study(folder, path, language=language, headers=named or {})
     except ParallaxError as error:
         return [str(error)]
     assert made is not None
@@ -137,7 +137,7 @@ def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad, written):
         for word in words
     ]
     (tmp_path / "t.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
-    new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", named={})
+    new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", headers={})
     notes = [str(note) for note in new.odd]
     assert any(f'its good version is labelled "{good}"' in note for note in notes)
 
