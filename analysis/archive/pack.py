@@ -55,7 +55,7 @@ class Choices:
     margin: float | None
 
     def options(self, about: Path | None) -> ComparisonOptions:
-        """Return the settings as the options of a comparison."""
+        """Return the options of the comparison that has these settings."""
         return ComparisonOptions(
             resamples=self.resamples,
             seed=self.seed,

@@ -225,9 +225,9 @@ def paired_tables(
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
         f"{_independent_units(n_paradigms)}.",
-        "p: of no difference, with the intervals' clusters. p (McNemar): the exact test, which "
-        "treats items as independent and so can contradict the interval. p (equivalence): of "
-        f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
+        "p: test of no difference, clustered as the intervals are. p (McNemar): the exact test, "
+        "which treats items as independent and so can contradict the interval. p (equivalence): "
+        f"two one-sided tests against a difference of {margin:g} or more, clustered likewise.",
     )
     first = Table(
         "paired",

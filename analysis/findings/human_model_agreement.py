@@ -31,7 +31,7 @@ _SEAT = (
 )
 _WITH_MODELS = (
     "; between models over items, half an item added to each of the four counts (Geirhos et "
-    "al., 2020). p: of zero kappa between people and a model, by the same standard error."
+    "al., 2020). p: test of zero kappa between people and a model, by the same standard error."
 )
 _MOST_SPLITS = 1000
 _BY_CHANCE = " Below 0: the items' shares differ by chance only."

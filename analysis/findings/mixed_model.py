@@ -187,7 +187,7 @@ def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
         ),
         (
             "Intervals: 95%, delta method, with the random effects' standard deviations taken "
-            "as known. p: of no marginal difference.",
+            "as known. p: test of no marginal difference.",
         ),
         Section.MIXED_MODEL,
     )

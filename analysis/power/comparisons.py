@@ -290,7 +290,7 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
     else:
         least = pd.concat(strong).groupby("per_list")["power"].min().reset_index()
         size = enough_participants(least, "power", n_lists)
-        yield f"Each of the {len(strong)} comparisons by itself: {size}."
+        yield f"Each of the {len(strong)} comparisons, taken separately: {size}."
 
 
 def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:

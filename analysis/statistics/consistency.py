@@ -221,7 +221,7 @@ def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> di
 
 
 def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
-    """Return the change in the mean of defined values if a sum and a count are removed."""
+    """Return how the mean of the defined values changes without values of this sum and count."""
     defined = np.isfinite(values)
     total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -144,7 +144,7 @@ def people_against_models(
 
     Returns:
         judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
-        p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
+        p (two-sided test of no difference), margin (``margin_near_the_end``), p_equivalence (of a
         difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
         p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
         (1995)), n_items, n_judgments, n_participants (0 if unknown), n_frames. With too few

@@ -140,7 +140,7 @@ def estimate_history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
     ``people_against_models``.
 
     Returns:
-        model, reading, context, difference, low, high (95%), p (two-sided, of no difference),
+        model, reading, context, difference, low, high (95%), p (two-sided test of no difference),
         n_items.
     """
     effects = []

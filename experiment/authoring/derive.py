@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
-from experiment.design.lists import by_number, lists_named
+from experiment.design.lists import list_sort_key, lists_named
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.crossing import LIST_COLUMNS
@@ -203,7 +203,7 @@ def find_list_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         if key_of(column) not in LIST_COLUMNS:
             continue
         lists_by_item = [lists_named(item, column) for item in items]
-        lists = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
+        lists = sorted({value for numbers in lists_by_item for value in numbers}, key=list_sort_key)
         if len(lists) < _FEWEST_LISTS:
             continue
         # An item without a list is in all lists.

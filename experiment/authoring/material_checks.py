@@ -13,7 +13,7 @@ from experiment.design.lists import BuiltLists, build_lists, source_name
 from experiment.design.ordering.constraints import declare_constraints, separate_columns
 from experiment.design.practice import read_practice
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, prefix_location
-from experiment.integrity.humanness import rates_of
+from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
 from experiment.materials.render import LIKE_A_PICTURE, PICTURE, render
@@ -332,7 +332,7 @@ def check_humanness(examined: Examined) -> Iterator[ParallaxError]:
                 where=examined.at("humanness", "constructions", number),
                 expected=f"one of: {', '.join(sorted(constructions))}",
             )
-    rates = rates_of(examined.study)
+    rates = load_rates(examined.study)
     if rates is None:
         yield StudyNote(
             "the block has no published rates: its trials are scored, but say nothing about "

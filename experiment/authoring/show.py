@@ -11,7 +11,7 @@ from experiment.design.ordering.constraints import separate_columns
 from experiment.design.practice import read_practice
 from experiment.materials.render import describe_pictures, render
 from experiment.money import in_words
-from experiment.payment.cost import cost, no_fee
+from experiment.payment.cost import charge_no_fee, cost
 from experiment.records import Kind
 from experiment.responses.reading.division import question_text
 from experiment.responses.registry import response_of
@@ -61,7 +61,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     if terms is None:
         yield "Cost          nobody is paid: study.toml has no [recruitment]"
     else:
-        costs = cost(study, [design.n_places], no_fee)
+        costs = cost(study, [design.n_places], charge_no_fee)
         total, rewards, bonuses, hourly = (
             in_words(amount_minor, costs.currency)
             for amount_minor in (

@@ -64,7 +64,7 @@ def _constant_columns(
 def _drop_equal_partitions(
     by_column: Mapping[str, Mapping[str, str]], conditions: Sequence[str]
 ) -> list[str]:
-    """Return the columns without those that divide the conditions as an earlier one does."""
+    """Return the columns, without any that groups the conditions as an earlier one does."""
     column_by_partition: dict[tuple[int, ...], str] = {}
     for name, levels in by_column.items():
         order = list(dict.fromkeys(levels[condition] for condition in conditions))

@@ -79,7 +79,7 @@ def _find_limit(
 def _next_density(
     sums: Sequence[float], weights: Sequence[float], step: float, bottom: float, top: float
 ) -> tuple[list[float], list[float]]:
-    """Return points between two ends, and the probability that each stands for (Simpson's rule)."""
+    """Return points between two ends, each with its probability by Simpson's rule."""
     width = (top - bottom) / _POINTS
     points = [bottom + width * index for index in range(_POINTS + 1)]
     peak = width / 3 / (step * sqrt(2 * pi))
@@ -95,7 +95,7 @@ def _next_density(
 
 
 def student_limit(limit: float, freedom: int) -> float:
-    """Return Student's t beyond which lies as much as beyond a limit of the normal distribution.
+    """Return the limit of Student's t with the same tail probability as a normal limit.
 
     The approximation of D. L. Wallace (1959), Annals of Mathematical Statistics 30, 1124-1130.
     """

@@ -42,7 +42,7 @@ class Bounds:
     high: float
 
     def limit(self, value: float) -> float:
-        """Return a value, or the bound that it goes beyond."""
+        """Return a value, or the bound that it exceeds."""
         return min(max(value, self.low), self.high)
 
     def mirrored(self) -> "Bounds":

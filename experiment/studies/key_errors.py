@@ -8,7 +8,7 @@ from typing import Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiment.errors import StudyError, form_of, format_value, suggest
+from experiment.errors import StudyError, describe_pattern, format_value, suggest
 
 Path = tuple[str | int, ...]
 
@@ -221,7 +221,7 @@ def _describe_expected(error: ErrorDetails) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "string_pattern_mismatch":
-        return form_of(error)
+        return describe_pattern(error)
     for name, words in _TYPES.items():
         if (kind.startswith(name) and "type" in kind) or kind in (f"{name}_parsing",):
             return words

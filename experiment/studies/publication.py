@@ -180,7 +180,7 @@ class Baseline(_PublicationTable):
 
 
 class About(_PublicationTable):
-    """A file of its own with the two tables: what became known after the launch."""
+    """A separate file with the two tables, for what became known after the launch."""
 
     publication: Publication = Publication()
     baseline: Baseline = Baseline()

@@ -284,7 +284,7 @@ def clean_text(text: str) -> str:
 
 
 def chosen(answer: str) -> list[str]:
-    """Return the several chosen answers, in the order of the options."""
+    """Return all answers chosen in a question of the type choices, in the options' order."""
     return [option for option in answer.split(BETWEEN_CHOICES) if option]
 
 

@@ -119,7 +119,7 @@ def _describe_field(column: Column) -> dict[str, object]:
 
 
 def _foreign_keys(schema: TableSchema) -> Iterator[dict[str, object]]:
-    """Yield a reference to each table with a single-column key that is a column here."""
+    """Yield a reference to each table whose single-column key is a column of this table."""
     owners: dict[str, TableSchema] = {}
     for table in EXPORT_TABLES:
         if len(table.primary_key) == 1:

@@ -137,7 +137,7 @@ class _Walk(Generic[State]):
         self._state = model.begin()
 
     def ask(self, level: int) -> None:
-        """Compute the results of a level's wanted nodes; all earlier levels must have been read."""
+        """Compute the results for one level's wanted nodes, after reading all earlier levels."""
         self._ask(self._state, self._select_nodes(level, self._wanted))
 
     def read(self, level: int) -> None:

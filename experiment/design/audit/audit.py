@@ -38,9 +38,9 @@ from experiment.design.ordering.order import (
     draw_order,
     groups_apart,
     is_counted,
-    penalty,
     position_shares,
-    step_through,
+    sweep_once,
+    violation_cost,
 )
 from experiment.design.session import blocks_of
 from experiment.errors import DesignError
@@ -274,7 +274,7 @@ def _sample_chain(
 ) -> list[list[int]]:
     order, chain = _draw_order(start, constraints, rng), []
     for _ in range(_DRAWS):
-        step_through(order, constraints, rng, penalty(len(order)))
+        sweep_once(order, constraints, rng, violation_cost(len(order)))
         chain.append(list(order))
     return chain
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from experiment.design.frames import MaterialsIndex, frames_in
+from experiment.design.frames import MaterialsIndex, count_frames
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.constraints import labels
 from experiment.design.session import compose, session_number
@@ -194,7 +194,7 @@ def _collect_contents(
     index: MaterialsIndex,
     built: BuiltLists,
 ) -> SquareContents:
-    n_frames = frames_in(square, design)
+    n_frames = count_frames(square, design)
     return SquareContents(
         levels=levels,
         templates=tuple(square.templates),

@@ -25,7 +25,7 @@ def is_dealt(rows: Iterable[Mapping[str, str]]) -> bool:
 
 
 def _order_column(table: RawTable, lists: str) -> str:
-    """Return the column of places in a list: numbers, each once a list, that part equal rows."""
+    """Return the column that numbers each list's trials and alone makes equal rows differ."""
     for name in table.columns:
         cells = [(row.values[lists], row.values[name]) for row in table.rows]
         if (

@@ -175,7 +175,7 @@ def lost_word(text: str) -> str:
 
 
 def telling_word(text: str) -> str:
-    """Return the first word by which a reader can verify the encoding; empty if there is none."""
+    """Return the first accented word, by which a reader can verify the encoding; else empty."""
     match = _ACCENTED.search(text)
     return match[0] if match else ""
 
@@ -344,7 +344,7 @@ def _is_title(line: str, below: str) -> bool:
 
 
 def _is_comment_alone(line: str) -> bool:
-    """Return whether a spreadsheet's row holds a comment in its first cell and nothing else."""
+    """Return whether the only text in a spreadsheet's row is a comment in its first cell."""
     marks = "".join(_DELIMITERS)
     first = line.rstrip(f"{marks}\r\n")
     return not first or bool(_COMMENT.match(line) and first != line.rstrip("\r\n"))

@@ -10,7 +10,7 @@ from experiment.plugins import offered_in
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The result of reading a file.
+    """The drafts of a file's items, and what was decided while reading it.
 
     Attributes:
         drafts: The file's items.

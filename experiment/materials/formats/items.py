@@ -19,7 +19,7 @@ ONE_CONDITION = "all"
 
 
 def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[str]]:
-    """Return items for the drafts, in order, and notes on the derived values as sentences.
+    """Return the drafts' items, in order, and a sentence for each value that was derived.
 
     Items of one construction and kind form one template if each of their item numbers occurs in the
     same conditions, so that a Latin square can cross them; conditions that share no item number

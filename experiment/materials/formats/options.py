@@ -127,7 +127,7 @@ def _make_row(
 
 
 def _mark(answer_text: str, texts: Mapping[str, str]) -> str:
-    """Return the option for a number or a letter, whichever of the two the headers use."""
+    """Return the option that an answer names, by a number or a letter as the headers do."""
     if answer_text in texts or len(answer_text) != 1:
         return answer_text
     return answer_text.translate(_EXCHANGED)

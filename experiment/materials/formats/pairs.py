@@ -245,7 +245,7 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
 
 
 def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
-    """Refuse a mark of a missing value where the other texts are of several words."""
+    """Refuse a mark of a missing value in a column whose other texts have several words."""
     # Texts of scripts without spaces are longer than a mark.
     long_columns = [
         name
@@ -298,7 +298,7 @@ def _refuse_identical(drafts: list[Draft]) -> None:
 
 
 def _refuse_shifted(drafts: list[Draft], version: str) -> None:
-    """Refuse items of which a version is a row too high or too low throughout.
+    """Refuse a table in which one column of versions is shifted by a row.
 
     Then each good sentence shares more words with that of the next row, or of the row
     before, than with its own. At the end of the table one row may have none.

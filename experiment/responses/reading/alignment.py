@@ -209,8 +209,8 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
     frame_note = "" if not is_crossed else " of the same frame"
     if problem == "number":
         detail = (
-            f"its {second.version} version has {len(second.regions.texts)} regions, and "
-            f'"{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
+            f"its {second.version} version has {len(second.regions.texts)} regions, and the "
+            f'item "{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
         )
     else:
         detail = (
@@ -244,7 +244,7 @@ def _find_difference(first: Regions, second: Regions) -> str:
 
 
 def _critical_regions_correspond(first: Regions, second: Regions) -> bool:
-    """Return whether the sentences continue alike from there, and not better from elsewhere."""
+    """Return whether both sentences go on alike from their critical regions, and nowhere better."""
     assert first.critical and second.critical
     (begin, last), (other_begin, other_last) = first.critical, second.critical
     text = first.texts[begin : last + 1]
@@ -275,7 +275,7 @@ def _count_same_words(words: Sequence[str], other_words: Sequence[str], begin: i
 
 
 def _places_correspond(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether no stretch of words has another position in the second sentence.
+    """Return whether no stretch of words is shifted in the second sentence.
 
     The same words in another order are a manipulation and not a shift, if they make at most half
     of the sentence, and the words around them have the same positions.

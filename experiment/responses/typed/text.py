@@ -24,7 +24,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
 
 
 def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
-    """Return a measurement, None if it is invalid: no clock makes an answer unreadable."""
+    """Return a measurement, or None if it is invalid: the answer itself stays readable."""
     try:
         return read(value)
     except ValidationError:

@@ -117,7 +117,7 @@ class Typed(OneVersion):
         return tuple(answers)
 
     def allows(self, text: str) -> bool:
-        """Return whether a text has the right length, and no characters that nobody types."""
+        """Return whether a text has an allowed length and only characters that people type."""
         stripped_text = text.strip()
         if len(text) > self.max_length or len(stripped_text) < self.min_length:
             return False
@@ -159,7 +159,7 @@ class Typed(OneVersion):
         return self.arrangement(item, (Variant.GOOD,))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the shown version: the text, and what of it stands before and after the gap."""
+        """Return the shown version: the text, and its parts before and after the gap."""
         text = render(item.after_context(item.version(options[0])))
         gap = GAP.search(text)
         if gap is None:
@@ -175,7 +175,7 @@ class Typed(OneVersion):
         return 0
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
-        """Return whether the answer is a text that the study allows, or an allowed lack of one."""
+        """Return whether the answer is an allowed text, or no answer if the study allows that."""
         if answer.side is not None or answer.rating is not None or answer.steps is not None:
             return False
         try:

@@ -7,7 +7,7 @@ import httpx
 
 from experiment.panels.signing import UnfilledError, add_signatures, fill, signed_address
 from experiment.panels.table import OwnSignature, Report
-from experiment.untrusted import is_in
+from experiment.untrusted import matches_within
 from webapp.core.subprocesses import run_in_thread
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
@@ -84,7 +84,7 @@ def _judge_answer(report: Report, status: int, text: str) -> str:
 
 def _is_in_apart(pattern: str, text: str) -> bool:
     """Return whether a pattern is in a text; other requests are served while it is looked for."""
-    return run_in_thread(lambda: is_in(pattern, text))
+    return run_in_thread(lambda: matches_within(pattern, text))
 
 
 def _is_whole(text: str) -> bool:
