@@ -20,7 +20,7 @@ from analysis.readers.judgments import (
     missing_items_error,
     read_known_items,
 )
-from analysis.readers.mapping import Meaning, read_mapping
+from analysis.readers.mapping import TableMap, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
 from analysis.readers.several_options import OPTIONS
 from analysis.readers.single_answers import (
@@ -107,7 +107,7 @@ def judgments(
 
 def _interpret_with_mapping(
     source: Source, items: Path | None, mapping: Path | None
-) -> tuple[Meaning, Imported]:
+) -> tuple[TableMap, Imported]:
     if items is None:
         raise missing_items_error(source.path)
     known_items = read_known_items(items)
@@ -273,7 +273,7 @@ def _summarise_answers(run: ExportedRun) -> str:
     return f"{summary} of choices among several options ({share_list})"
 
 
-def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
+def preview_import(source: Source, mapping: TableMap, imported: Imported) -> str:
     """Return the format, the mapping, the first judgments and the accounting, as text."""
     run = imported.run
     table = make_judgments_table(run)

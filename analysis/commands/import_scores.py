@@ -19,7 +19,7 @@ from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_import_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
-from analysis.readers.score_tables import UNITS, Scored, read_score_table, read_scores
+from analysis.readers.score_tables import UNITS, ScoredText, read_score_table, read_scores
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError
@@ -41,7 +41,7 @@ _PUBLISHED = "as published"
 class _ScoreSource:
     """A file of scores with its items, and the facts about them that score files store."""
 
-    scored: Sequence[Scored]
+    scored: Sequence[ScoredText]
     items: Sequence[Item]
     notes: Sequence[str]
     about: Mapping[str, str]

@@ -11,7 +11,7 @@ from analysis.findings.comparison_words import NAME, words_of
 from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.effects import Measure
-from analysis.findings.measures import READ
+from analysis.findings.measures import READING
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.resample import LEVEL
@@ -40,7 +40,7 @@ def contrast_estimator(
             continue
         regions = comparison.declaration.regions
         in_cells = data.in_cells(comparison.measure, name, rows, regions)
-        if measure is READ and in_cells.empty:
+        if measure is READING and in_cells.empty:
             continue
         if pooled_names:
             in_cells = in_cells.assign(cell=in_cells["cell"].astype(str).map(pooled_names))

@@ -16,9 +16,9 @@ from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
 _PERCENT = 100.0
-_TYPED = "typed"
+_TYPED_RESPONSE = "typed"
 # Their names say nothing that their levels do not.
-_UNNAMED = (CONDITION, VERSION)
+_UNNAMED_FACTORS = (CONDITION, VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _write_milliseconds(log_rt: float) -> str:
     return f"{np.exp(log_rt):,.0f} ms"
 
 
-_WORDS: Mapping[str, MeasureWords] = {
+_MEASURE_WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
         "Accuracy", "is higher", "is lower", "percentage points", "judgments",
         _to_percentage_points, 1, _write_share,
@@ -117,12 +117,12 @@ def words_of(measure: str, response: str = "") -> MeasureWords:
         measure: The measure.
         response: The study's type of response: typed answers are accepted or not.
     """
-    if measure == "accuracy" and response == _TYPED:
-        return replace(_WORDS[measure], subject="The share of accepted answers")
+    if measure == "accuracy" and response == _TYPED_RESPONSE:
+        return replace(_MEASURE_WORDS[measure], subject="The share of accepted answers")
     if measure.startswith(SHARE_OF):
         option = measure.removeprefix(SHARE_OF)
-        return replace(_WORDS["accuracy"], subject=f"The share of the option {option}")
-    return _WORDS[measure]
+        return replace(_MEASURE_WORDS["accuracy"], subject=f"The share of the option {option}")
+    return _MEASURE_WORDS[measure]
 
 
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
@@ -323,7 +323,7 @@ def _write_statements(
     main, *other_differences = compared.differences
     if not other_differences:
         first, second = _describe_sides(main, with_factor=False)
-        is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
+        is_named = main.factor in (*_UNNAMED_FACTORS, comparison.declaration.name)
         where = condition if is_named else f" ({main.factor}){condition}"
         statement = f"{measured} {{}} for {first} than for {second}{where}"
         return _write_both_directions(statement, words) | {
@@ -334,7 +334,7 @@ def _write_statements(
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
     first, second = _describe_sides(other_differences[-1])
-    of_factor = "" if main.factor in _UNNAMED else f" of {main.factor}"
+    of_factor = "" if main.factor in _UNNAMED_FACTORS else f" of {main.factor}"
     inner = f"The difference {main.words}{of_factor}"
     if other_differences[:-1]:
         crossed = " and ".join(
@@ -365,7 +365,7 @@ def _describe_sides(step: LevelDifference, *, with_factor: bool = True) -> tuple
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
-    name = f"{step.factor} " if with_factor and step.factor not in _UNNAMED else ""
+    name = f"{step.factor} " if with_factor and step.factor not in _UNNAMED_FACTORS else ""
     return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 

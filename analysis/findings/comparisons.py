@@ -14,7 +14,7 @@ from analysis.findings.comparison_table import comparisons_table
 from analysis.findings.comparison_words import ALPHA, NAME, statements
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import READ
+from analysis.findings.measures import READING
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
@@ -157,7 +157,7 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
     """Return the models that a comparison is answered for; one empty name for people alone."""
     compared = comparison.compared
     if isinstance(compared, Slope) and compared.variable == SURPRISAL:
-        is_read = comparison.measure == READ.value
+        is_read = comparison.measure == READING.value
         models = (
             inputs.options.surprisal
             if is_read

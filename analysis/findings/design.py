@@ -17,7 +17,7 @@ from experiment.studies.study import Study
 
 VERSION, CONDITION = "version", "condition"
 # How many missing parts a sentence names.
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,5 +293,5 @@ def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterato
 
 
 def _shorten(names: list[str]) -> str:
-    n_more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    n_more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")

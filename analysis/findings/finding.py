@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
 from analysis.figures.drawing import Drawing
-from analysis.scores.metrics import FULL
+from analysis.scores.metrics import SUM
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
@@ -140,7 +140,7 @@ CONDITION = ("construction", "condition")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakerData:
     """One model participant's answers.
 
     Attributes:
@@ -190,14 +190,14 @@ class ComparisonOptions:
 
     resamples: int = 10_000
     seed: int = 1
-    metric: str = FULL
+    metric: str = SUM
     unigram: Scores | None = None
     corpus: Mapping[str, int] | None = None
     curves: bool = False
     curve_items: Sequence[str] = ()
     formula: str | None = None
     margin: float | None = None
-    takers: Sequence[Taken] = ()
+    takers: Sequence[TakerData] = ()
     comparisons: Sequence[str] = ()
     about: About | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)

@@ -14,8 +14,8 @@ from experiment.authoring.plan import Plan, hash_lists, read_plan
 from experiment.errors import StudyError, TableError
 from experiment.tables.schemas import LISTS
 
-_LONGEST = 40
-_OF_PARTS = (
+_LONGEST_VALUE = 40
+_SEVERAL_PARTS = (
     "The frozen plan is not compared with the run: several parts of a study are analysed "
     "together, and each part has its own plan. To compare a plan with its run, compare one part "
     "alone, with its --run."
@@ -30,7 +30,7 @@ def _run(inputs: FindingInputs) -> Findings:
     if plan is None:
         return Findings()
     if inputs.run.of_parts:
-        return Findings(left_out=(_OF_PARTS,))
+        return Findings(left_out=(_SEVERAL_PARTS,))
     rows = [
         {
             "label": name,
@@ -132,7 +132,7 @@ def _shorten(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"
 
 
 PLAN = Finding("plan", Section.PARTICIPANTS, _run)

@@ -29,8 +29,8 @@ from experiment.records import Kind
 
 _CELL = ["construction", "condition", "expected"]
 _LABEL = Column("label", "", "text")
-_NONE = "none"
-_LEFT_OUT = (
+_NO_ANSWER_EXPECTED = "none"
+_LEFT_OUT_NOTE = (
     "Answers are yes or no to one sentence, so analyses of choices between two versions (agreement "
     "with models item by item, learning, the mixed model of choices) are left out."
 )
@@ -41,14 +41,14 @@ def add_expected_answers(answers: pd.DataFrame) -> pd.DataFrame:
     has_expected = answers["chose_good"].notna().to_numpy()
     said_yes = answers["said_yes"].to_numpy(dtype=bool)
     right = answers["chose_good"].fillna(value=False).to_numpy(dtype=bool)
-    expected = np.where(has_expected, np.where(said_yes == right, "yes", "no"), _NONE)
-    return answers.assign(expected=pd.Categorical(expected, ["yes", "no", _NONE]))
+    expected = np.where(has_expected, np.where(said_yes == right, "yes", "no"), _NO_ANSWER_EXPECTED)
+    return answers.assign(expected=pd.Categorical(expected, ["yes", "no", _NO_ANSWER_EXPECTED]))
 
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = add_expected_answers(inputs.data.judgments)
     rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
-    with_answer = answers[answers["expected"] != _NONE]
+    with_answer = answers[answers["expected"] != _NO_ANSWER_EXPECTED]
     sensitivity = _compute_sensitivity(with_answer)
     fillers = _filler_detection(inputs)
     tables = [_rates_table(rates, inputs.context)]
@@ -56,7 +56,7 @@ def _run(inputs: FindingInputs) -> Findings:
         caught = bool((with_answer["kind"].astype(str) == Kind.CATCH).any())
         tables.append(_detection_table(sensitivity, fillers, inputs.context, caught=caught))
     statistics = {"yes_rates": rates, "detection": sensitivity, "filler_detection": fillers}
-    return Findings(tuple(tables), statistics, (_LEFT_OUT,))
+    return Findings(tuple(tables), statistics, (_LEFT_OUT_NOTE,))
 
 
 def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFr
         name: n for n, name in enumerate(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     }
     rows = rates.assign(place=rates["condition"].map(order))
-    rows["last"] = rows["expected"].map({"yes": 0, "no": 1, _NONE: 2}).astype(int)
+    rows["last"] = rows["expected"].map({"yes": 0, "no": 1, _NO_ANSWER_EXPECTED: 2}).astype(int)
     return rows.sort_values(["place", "last"], kind="stable").drop(columns=["place", "last"])
 
 
@@ -85,7 +85,7 @@ def _filler_detection(inputs: FindingInputs) -> pd.DataFrame:
     if fillers.empty:
         return pd.DataFrame(columns=["construction"])
     answers = add_expected_answers(add_kinds(fillers, inputs.run.items))
-    is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NONE)
+    is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NO_ANSWER_EXPECTED)
     return detection(answers[is_known].assign(construction=""), ["construction"])
 
 
@@ -93,7 +93,7 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(rates)
     titles = full_titles(rows)
     rows = rows.assign(group=titles, label=rows["condition"].astype(str))
-    several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NONE
+    several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NO_ANSWER_EXPECTED
     return context.table(
         "yes_rates",
         "Judged acceptable",
@@ -151,7 +151,7 @@ YES_NO = Finding("yes_no", Section.ANSWERS, _run)
 
 
 _MOST_SPLITS = 1000
-_FEWEST = 3
+_FEWEST_SENTENCES = 3
 _SENTENCE = ["item_id", "version"]
 
 
@@ -292,7 +292,7 @@ def _interval_columns(name: str, drawn: list[float]) -> dict[str, object]:
 
 
 def _correlate_ranks(first: Floats, second: Floats) -> float:
-    if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
+    if len(first) < _FEWEST_SENTENCES or not np.ptp(first) or not np.ptp(second):
         return float("nan")
     return float(spearmanr(first, second).statistic)
 

@@ -42,7 +42,7 @@ from lm.sharding import Loading, shards
 from lm.surprisal import choose_pll
 
 _SEED = 1
-_CHECK = b"check"
+_CHECK_KEY = b"check"
 
 
 @runtime_checkable
@@ -93,12 +93,12 @@ def score_over_time(trained: Trained, materials: Materials, out: Path, loading: 
         family=trained.name,
         seed=trained.seed,
     )
-    if _holds(out, facts):
+    if _is_up_to_date(out, facts):
         click.echo(f"{out} already holds these scores")
         return
     with open_shard_cache(out, facts.model_dump() | {"packed": str(loading.packed)}) as cache:
         names = _score_missing(trained, materials, first, loading, cache)
-        check = (cache.get(names[-1]).schema.metadata or {}).get(_CHECK, b"").decode()
+        check = (cache.get(names[-1]).schema.metadata or {}).get(_CHECK_KEY, b"").decode()
         with (
             atomic_write(out) as temporary,
             pq.ParquetWriter(
@@ -110,18 +110,18 @@ def score_over_time(trained: Trained, materials: Materials, out: Path, loading: 
             writer.add_key_value_metadata(facts.model_copy(update={"check": check}).model_dump())
     click.echo(
         f"{out}: {materials.n_versions:,} sentences of {materials.n_items:,} items scored by "
-        f"{len(names)} checkpoints of {trained.label}, after {_in_words(trained)} tokens"
+        f"{len(names)} checkpoints of {trained.label}, after {_describe_training(trained)} tokens"
     )
     if check:
         click.echo(f"The last checkpoint was checked: {check}.")
 
 
-def _in_words(trained: Trained) -> str:
+def _describe_training(trained: Trained) -> str:
     first, last = trained.checkpoints[0], trained.checkpoints[-1]
     return f"{first.tokens_seen:,} to {last.tokens_seen:,}"
 
 
-def _holds(out: Path, facts: HistoryFacts) -> bool:
+def _is_up_to_date(out: Path, facts: HistoryFacts) -> bool:
     try:
         stored = read_history_facts(out)
     except ParallaxError:
@@ -181,7 +181,7 @@ def _score_missing(
                 materials.raw_texts(),
                 materials.further,
             )
-            table = table.replace_schema_metadata({_CHECK: str(check or "")})
+            table = table.replace_schema_metadata({_CHECK_KEY: str(check or "")})
         cache.put(name, table)
     return list(names)
 

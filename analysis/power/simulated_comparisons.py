@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.power.base import PowerOptions
-from analysis.power.cells import Coded, Model, Scale
+from analysis.power.cells import AnswerModel, Coded, ScaleModel
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from experiment.records import PAIR
 
-NO_EFFECT = 1e-9
-_MODEL = "model"
+LEAST_EFFECT = 1e-9
+_JUDGE = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _make_weights(group: Sequence[Tested]) -> pd.DataFrame:
 
 
 def cell_means(
-    group: Sequence[Tested], rows: pd.DataFrame, model: Model
+    group: Sequence[Tested], rows: pd.DataFrame, model: AnswerModel
 ) -> tuple[Floats, dict[str, float]]:
     """Return the expected mean of every answer, and the true value of every comparison.
 
@@ -113,7 +113,7 @@ def simulate(
     rows: pd.DataFrame,
     tested: Sequence[Tested],
     truths: Mapping[str, float],
-    model: Model,
+    model: AnswerModel,
     keeps: Callable[[Floats], set[int]] | None,
     options: PowerOptions,
     numbers: Iterable[int],
@@ -137,7 +137,7 @@ def simulate(
     """
     base, coded = code_answers(rows, tested, model)
     person, place = coded.person, rows["place"].to_numpy()
-    lowest = int(isinstance(model, Scale) and model.points == len(PAIR))
+    lowest = int(isinstance(model, ScaleModel) and model.points == len(PAIR))
     means = rows["mean"].to_numpy()
     compared = [
         (same, rows.index.get_indexer(same[0].answers.index)) for same in _group_by_answers(tested)
@@ -175,7 +175,7 @@ def generator_of_study(seed: int, tested: Sequence[Tested], number: int) -> np.r
 
 
 def code_answers(
-    rows: pd.DataFrame, tested: Sequence[Tested], model: Model
+    rows: pd.DataFrame, tested: Sequence[Tested], model: AnswerModel
 ) -> tuple[Floats, Coded]:
     """Return the base of every answer, and its participant, frame and cell as numbers."""
     base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
@@ -221,14 +221,14 @@ def _compute_intervals(
         right = rng.random(len(items)) < model_accuracy
         decisions = pd.DataFrame({"item_id": items, "correct": right})
         judgments = answers.rename(columns={"value": "chose_good", "unit": "frame"})
-        rows = people_against_models(judgments, {_MODEL: decisions}, ["construction"], level=level)
+        rows = people_against_models(judgments, {_JUDGE: decisions}, ["construction"], level=level)
         rows = rows[rows["construction"] == ""]
     return list(zip(rows["low"].astype(float), rows["high"].astype(float), strict=True))
 
 
 def shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the share of studies that show every effect, for each size."""
-    expected = results[0][results[0]["truth"].abs() > NO_EFFECT]
+    expected = results[0][results[0]["truth"].abs() > LEAST_EFFECT]
     shown = expected.groupby(["per_list", "simulation"])["detected"].all()
     return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
 

@@ -7,7 +7,7 @@ import pandas as pd
 # What platforms call people: hexadecimal numbers, or Mechanical Turk's ids.
 _PERSON_ID = re.compile(r"(?=.*\d)(?:[\da-fA-F_-]{16,}|A[\dA-Z]{9,})")
 _FEWEST_PEOPLE = 3
-_REPEATED = 0.05
+_MOST_REPEATED_SHARE = 0.05
 
 
 def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
@@ -70,7 +70,7 @@ def _judged_most(values: "pd.Series[str]", presented: pd.DataFrame) -> bool:
     return (
         len(judged) >= _FEWEST_PEOPLE
         and float(judged.median()) > max(1.0, presented[item].nunique() / 2)
-        and float(rows.duplicated().mean()) < _REPEATED
+        and float(rows.duplicated().mean()) < _MOST_REPEATED_SHARE
     )
 
 

@@ -165,8 +165,8 @@ def _stack_folder(folder: Path) -> Source:
 
 def _add_file_name(source: Source) -> pd.DataFrame:
     """Return a file's table with the file name as ``result``, however many results it contains."""
-    table = source.table.rename(columns={json_trials.RESULT: WITHIN_FILE})
-    return table.assign(**{json_trials.RESULT: source.path.name})
+    table = source.table.rename(columns={json_trials.RESULT_COLUMN: WITHIN_FILE})
+    return table.assign(**{json_trials.RESULT_COLUMN: source.path.name})
 
 
 def _read_file(path: Path) -> Source:
@@ -260,7 +260,7 @@ def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     if not is_header.any():
         return frame, 0
     numbers = (is_header.cumsum() + 1).astype(str)
-    without_headers = frame.assign(**{json_trials.RESULT: numbers})[~is_header].reset_index(
+    without_headers = frame.assign(**{json_trials.RESULT_COLUMN: numbers})[~is_header].reset_index(
         drop=True
     )
     return without_headers, int(is_header.sum())

@@ -21,9 +21,9 @@ from experiment.responses.rating.rating import Scales
 from experiment.responses.registry import known_response
 
 # The findings about a run of any type of response.
-SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
+SHARED_FINDINGS: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
 # Findings of optional parts of the installation; they come last.
-_OPTIONAL = Registry(
+_OPTIONAL_FINDINGS = Registry(
     "finding",
     {
         "over_time": "analysis.over_time.finding:OVER_TIME",
@@ -102,8 +102,8 @@ def select_findings(response: ResponseAnalysis, inputs: FindingInputs) -> list[F
     The study's comparisons come first.
     """
     names = {finding.name for finding in response.findings}
-    optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
-    shared = [finding for finding in (*SHARED, *optional) if finding.name not in names]
+    optional = (cast(Finding, _OPTIONAL_FINDINGS.load(name)) for name in _OPTIONAL_FINDINGS)
+    shared = [finding for finding in (*SHARED_FINDINGS, *optional) if finding.name not in names]
     return [
         finding
         for finding in (COMPARISONS, *response.findings, *shared)

@@ -104,10 +104,10 @@ def _find_end_of_context(text: str, rendered: str, context: str) -> int:
     A rendering may end the context alone with a full stop, which the whole text has elsewhere.
     """
     shared = "".join(longest_common_prefix((text, rendered))).rstrip()
-    return len(shared) if _letters(shared) == _letters(context) else -1
+    return len(shared) if _keep_letters(shared) == _keep_letters(context) else -1
 
 
-def _letters(text: str) -> list[str]:
+def _keep_letters(text: str) -> list[str]:
     return re.findall(r"\w", text.casefold())
 
 

@@ -12,7 +12,7 @@ from analysis.archive.pack import (
     MANIFEST,
     RESULTS,
     RUN,
-    Choices,
+    Settings,
     hash_files,
     recompute_results,
     write_zip,
@@ -26,7 +26,7 @@ from experiment.tables.files import read_table, write_table
 from experiment.tables.schemas import EXPORT_TABLES, RESPONSES
 from tests.analysis import small_run
 
-CHOICES = Choices(resamples=100, seed=1, metric="sum", margin=None)
+CHOICES = Settings(resamples=100, seed=1, metric="sum", margin=None)
 PLAN = {"n_participants": 3, "comparisons": {}, "exclusion": []}
 
 
