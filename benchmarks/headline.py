@@ -24,7 +24,7 @@ from analysis.report.summary import (
     ErrorOverlap,
     Verdict,
     judge_difference,
-    judge_error_overlap,
+    judge_errors,
 )
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
@@ -90,7 +90,7 @@ def wrong_claims(situation: Situation, rng: np.random.Generator) -> Wrong:
     construction = any(apart[str(name)] * row["difference"] <= 0 for name, row in named.iterrows())
     kappas = error_consistency(judgments, judged, rng)
     of_model = (kappas["first"] == PEOPLE) & (kappas["second"] == "model")
-    same, true = judge_error_overlap(kappas[of_model].iloc[0].to_dict()), kappa(situation)
+    same, true = judge_errors(kappas[of_model].iloc[0].to_dict()), kappa(situation)
     other = (same is ErrorOverlap.SAME and true <= 0) or (same is ErrorOverlap.OTHER and true >= 0)
     return Wrong(answer, construction, other)
 

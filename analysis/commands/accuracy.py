@@ -36,7 +36,7 @@ from analysis.findings.models import (
     people_with_features,
     perplexity_table,
 )
-from analysis.scores.metrics import METRICS, SUM, UNIGRAM_METRICS, apply_metric, describe_metric
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, SUM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
@@ -61,7 +61,7 @@ _PATH = click.Path(path_type=Path)
     "--metric",
     default=SUM,
     show_default=True,
-    type=click.Choice([name for name in METRICS if name not in UNIGRAM_METRICS]),
+    type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
     help="How a model's log-probabilities become one score; word: that of the target word alone.",
 )
 @click.option(

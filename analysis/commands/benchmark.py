@@ -21,7 +21,7 @@ from analysis.findings.benchmark import (
     pair_results,
     suite_results,
 )
-from analysis.scores.metrics import METRICS, SUM, UNIGRAM_METRICS, apply_metric, describe_metric
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, SUM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.scores.suites import SuiteScores, score_suites
 from analysis.tables.accuracy_table import Table
@@ -48,7 +48,7 @@ _SUITE = "suite"
     "--metric",
     default=SUM,
     show_default=True,
-    type=click.Choice([name for name in METRICS if name not in UNIGRAM_METRICS]),
+    type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
     help="How a model's log-probabilities become one score.",
 )
 @click.option(

@@ -11,8 +11,8 @@ from analysis.data.load import Scores
 from analysis.findings.finding import Context, Finding, Findings, Need
 from analysis.scores.metrics import (
     CHOICE_METRICS,
+    NEED_UNIGRAM,
     SUM,
-    UNIGRAM_METRICS,
     Floats,
     Tokens,
     compute_metric,
@@ -44,7 +44,7 @@ def metrics_findings(
         model_scores.facts.model: read_tokens(model_scores, shares.index) for model_scores in scores
     }
     have_contexts = all(tokens.follow_contexts for tokens in tokens_of.values())
-    left_out = {*(() if unigram else UNIGRAM_METRICS), *(() if have_contexts else CHOICE_METRICS)}
+    left_out = {*(() if unigram else NEED_UNIGRAM), *(() if have_contexts else CHOICE_METRICS)}
     metrics = [name for name in FORMULAS if name not in left_out]
     words, formulas = [m.replace("_", " ") for m in metrics], [FORMULAS[m] for m in metrics]
     frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})

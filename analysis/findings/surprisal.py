@@ -223,7 +223,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         ),
         (
             "Words' mean log times by length, the length of the word before, position, the "
-            f"surprisal of the word before, and a cubic regression spline of {N_KNOTS} knots of the "
+            f"surprisal of the word before, and a cubic regression spline ({N_KNOTS} knots) of the "
             "word's own surprisal, penalised by restricted maximum likelihood (Wood, 2011), as R's "
             "mgcv fits it. Ten folds of frames. Below zero, the line predicts better.",
         ),

@@ -32,13 +32,13 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES_OVER_TIME
 from experiment.version import code_version
-from lm.checkpoints.find import Checkpoint, Trained
+from lm.checkpoints.find import Checkpoint, Training
 from lm.errors import LmError
 from lm.independent import recompute_scores
 from lm.model_folder import model_identity
 from lm.registry import load_scorer
 from lm.scorer import Scorer, TokenScores
-from lm.sharding import Loading, shards
+from lm.sharding import Loading, make_shards
 from lm.surprisal import choose_pll
 
 _SEED = 1
@@ -60,7 +60,7 @@ class PreparesTexts(Protocol):
         ...
 
 
-def score_over_time(trained: Trained, materials: Materials, out: Path, loading: Loading) -> None:
+def score_over_time(trained: Training, materials: Materials, out: Path, loading: Loading) -> None:
     """Write the scores of all checkpoints into one file, and print a message.
 
     The texts are tokenised, and their shared beginnings found, once. After an interruption, the
@@ -116,7 +116,7 @@ def score_over_time(trained: Trained, materials: Materials, out: Path, loading: 
         click.echo(f"The last checkpoint was checked: {check}.")
 
 
-def _describe_training(trained: Trained) -> str:
+def _describe_training(trained: Training) -> str:
     first, last = trained.checkpoints[0], trained.checkpoints[-1]
     return f"{first.tokens_seen:,} to {last.tokens_seen:,}"
 
@@ -144,7 +144,7 @@ def _load(checkpoint: Checkpoint, loading: Loading) -> Scorer:
 
 
 def _score_missing(
-    trained: Trained, materials: Materials, first: Scorer, loading: Loading, cache: ShardCache
+    trained: Training, materials: Materials, first: Scorer, loading: Loading, cache: ShardCache
 ) -> list[str]:
     """Score the checkpoints that the cache lacks; return the names of all shards in order."""
     assert isinstance(first, PreparesTexts)
@@ -156,7 +156,7 @@ def _score_missing(
     rendering = render(materials.rendering)
     noting = rendering if materials.study else materials.noting(rendering)
     sentences = collect_sentences(items, noting, materials.further)
-    parts = shards(sentences.distinct)
+    parts = make_shards(sentences.distinct)
     prepared = [first.prepare([("", sentences.distinct[n]) for n in part]) for part in parts]
     for name in tqdm(missing, desc=f"Scoring {trained.label}", unit=" checkpoints", disable=None):
         checkpoint = names[name]

@@ -64,7 +64,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
-_SUPPORTED = (
+_COVERED = (
     "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
     "a model"
 )
@@ -144,7 +144,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
-            expected=f"{_SUPPORTED}; {_UNSUPPORTED}",
+            expected=f"{_COVERED}; {_UNSUPPORTED}",
         )
     if not results:
         raise AnalysisError(
@@ -173,7 +173,7 @@ def _iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not computed: {', '.join(names)}. Power is computed for {_SUPPORTED}; {_UNSUPPORTED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
 
 
 def _count_scale_points(model: AnswerModel) -> int:

@@ -65,7 +65,7 @@ def judge_difference(difference: Mapping[Hashable, Any]) -> Verdict:
     return Verdict.BETTER if high < 0 else Verdict.UNDECIDED
 
 
-def judge_error_overlap(kappa: Mapping[Hashable, Any] | None) -> ErrorOverlap:
+def judge_errors(kappa: Mapping[Hashable, Any] | None) -> ErrorOverlap:
     """Return whether errors occur on the same items.
 
     Args:
@@ -202,7 +202,7 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
         return
     model_rows = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
     row = model_rows.to_dict("records")[0] if len(model_rows) else None
-    agreement = judge_error_overlap(row)
+    agreement = judge_errors(row)
     if row is None or agreement is ErrorOverlap.UNKNOWN:
         return
     kappa = f"kappa {_format_signed(row['kappa'])}, {_format_interval(row)}"

@@ -50,9 +50,9 @@ from lm.sharding import (
     TEXTS_AT_A_TIME,
     Loading,
     ReadsStreams,
+    make_shards,
     score_texts,
     scorer_of,
-    shards,
     stream_reader_of,
 )
 
@@ -226,7 +226,7 @@ class _BlockScores:
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, with a certificate if the first pass was fast."""
-        indices = shards(self._wanted.distinct)
+        indices = make_shards(self._wanted.distinct)
         fast = self._scoring.loading.fast
         chunks = self._score_chunks("shard", indices, fast=fast)
         table = make_score_table(self._wanted, chunks)

@@ -47,7 +47,7 @@ METRICS: Mapping[str, str] = MappingProxyType(
 )
 # Without contexts these are the sum and the mean.
 CHOICE_METRICS = ("choice", "choice_mean")
-UNIGRAM_METRICS = frozenset({"unigram", "slor", "word_unigram"})
+NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
 # Metrics that need no second version also apply to single sentences.
 SENTENCE_METRICS = ("sum", "mean", "unigram", "slor", "penlp")
 _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
@@ -170,7 +170,7 @@ def compute_metric(tokens: Tokens, metric: str, unigram: Tokens | None = None) -
     """
     check_metric(metric)
     logprobs = tokens.logprobs_nats
-    if metric in UNIGRAM_METRICS:
+    if metric in NEED_UNIGRAM:
         logprobs = logprobs - _match_unigram_tokens(tokens, unigram, metric).logprobs_nats
     if metric in ("sum", "unigram"):
         return np.asarray(logprobs.sum(axis=1))
@@ -267,7 +267,7 @@ def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None 
     """
     sums = scores.frame["logprob_nats"].to_numpy(dtype=float)
     lengths = _read_lengths(scores)
-    if metric in UNIGRAM_METRICS:
+    if metric in NEED_UNIGRAM:
         sums = sums - _unigram_sums(scores, lengths, unigram, metric)
     if metric in ("mean", "slor"):
         return np.asarray(sums / lengths)

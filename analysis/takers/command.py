@@ -13,7 +13,7 @@ from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
+from lm.weights import DEFAULT_WEIGHTS, Bits, Dtype, LongTexts, Weights
 
 _DEFAULT_TERMS = Terms()
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -28,7 +28,7 @@ _MODEL_OPTIONS = (
     click.option(
         "--dtype",
         type=click.Choice(get_args(Dtype)),
-        default=AS_USUAL.dtype,
+        default=DEFAULT_WEIGHTS.dtype,
         show_default=True,
         help="For a Hugging Face model: the type of its weights.",
     ),
@@ -45,7 +45,7 @@ _MODEL_OPTIONS = (
     click.option(
         "--long-texts",
         type=click.Choice(get_args(LongTexts)),
-        default=AS_USUAL.long_texts,
+        default=DEFAULT_WEIGHTS.long_texts,
         show_default=True,
         help="For a Hugging Face model: what happens to texts longer than its window.",
     ),

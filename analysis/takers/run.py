@@ -30,7 +30,7 @@ from lm.errors import LmError
 from lm.model_folder import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
-from lm.weights import AS_USUAL, Weights
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def load_answering_model(
     study: Study,
     device: Device,
     terms: Terms,
-    how: Weights = AS_USUAL,
+    how: Weights = DEFAULT_WEIGHTS,
     ledger: Path | None = None,
     *,
     chat: bool = False,
@@ -124,7 +124,7 @@ class Request:
     out: Path
     terms: Terms = field(default_factory=Terms)
     participants: tuple[str, ...] = ()
-    how: Weights = AS_USUAL
+    how: Weights = DEFAULT_WEIGHTS
     chat: bool = False
 
 
@@ -254,7 +254,7 @@ def _refuse_low_cap(plan: Plan, model: AnsweringModel) -> None:
     if server is None or server.budget.cap is None:
         return
     worst = server.budget.spent + sum(
-        server.worst(question) * len(sitting.session.trials)
+        server.worst_cost(question) * len(sitting.session.trials)
         for reading in plan.readings
         for sitting, question in find_longest_questions(plan, reading)
     )

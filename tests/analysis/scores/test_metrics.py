@@ -3,13 +3,7 @@ import pytest
 from analysis.data.join import decisions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.scores.metrics import (
-    METRICS,
-    UNIGRAM_METRICS,
-    apply_metric,
-    compute_metric,
-    read_tokens,
-)
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, apply_metric, compute_metric, read_tokens
 from experiment.errors import UnknownNameError
 from tests.analysis import small_run
 from tests.analysis.chosen_findings import chosen_findings
@@ -103,7 +97,7 @@ def test_a_metric_changes_the_decision_and_leaves_the_file_alone(model):
     assert apply_metric(model, "sum") is model
 
 
-@pytest.mark.parametrize("metric", sorted(UNIGRAM_METRICS))
+@pytest.mark.parametrize("metric", sorted(NEED_UNIGRAM))
 def test_a_metric_that_needs_a_unigram_model_says_how_to_get_one(model, metric):
     with pytest.raises(AnalysisError, match=r"needs .* unigram model.*--order 1.*--unigram"):
         apply_metric(model, metric)
@@ -129,7 +123,7 @@ def test_the_table_of_metrics_has_a_row_for_each_metric_that_can_be_computed(
             small_run.compared(export, model.path, unigram=unigram).table("metrics"),
         )
     assert set(complete.frame["label"]) == {name.replace("_", " ") for name in METRICS}
-    known = set(METRICS) - UNIGRAM_METRICS
+    known = set(METRICS) - NEED_UNIGRAM
     assert set(without.frame["label"]) == {name.replace("_", " ") for name in known}
     by_metric = complete.frame.set_index("label")
     assert by_metric.loc["sum", "5-gram_accuracy"] == 0
