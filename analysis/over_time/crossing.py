@@ -235,7 +235,7 @@ def resample_people(
     Args:
         right: Shape ``(items,)``: the right judgments of each item.
         judged: Shape ``(items,)``: all of its judgments.
-        weights: Shape ``(draws, items)``: each item's share, as in ``Curves``.
+        weights: Shape ``(draws, items)``: each item's share, as in ``AccuracyCurve``.
         variance_of_people: The variance that participants add to that of items.
         rng: The source of randomness.
     """

@@ -40,7 +40,7 @@ def identify_items(
 
     Returns:
         The item's id; empty without texts or values; the ids of all items that fit, joined by
-        ``OR``, if there are several; the texts or values themselves if there is none.
+        ``OR_SEPARATOR``, if there are several; the texts or values themselves if there is none.
     """
     shown = table[[*texts]] if texts else table[[*by.values()]]
     candidates: Candidates = (

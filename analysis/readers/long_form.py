@@ -34,7 +34,7 @@ class LongForm:
     """A source's judgments in Parallax's columns, and the accounting of the rest.
 
     Attributes:
-        rows: Those of Parallax's columns that the source has, as texts, and ``ROW``.
+        rows: Those of Parallax's columns that the source has, as texts, and ``ROW_COLUMN``.
         account: The used data, and the data dropped by each rule.
     """
 

@@ -259,7 +259,7 @@ def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None 
 
     Args:
         scores: A model's scores, as read.
-        metric: One of ``WHOLE``.
+        metric: One of ``SENTENCE_METRICS``.
         unigram: A unigram model's scores of the same rows.
 
     Raises:

@@ -143,7 +143,7 @@ def attraction_by_elicitation(
     """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
-        model_answers: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``TakerData.frame``.
         configured: One row per item, from ``configurations``.
 
     Returns:

@@ -31,7 +31,7 @@ def compare_by_elicitation(
 
     Args:
         judgments: Human participants' judgments.
-        model_answers: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``TakerData.frame``.
         margin: Smaller differences count as no difference.
 
     Returns:

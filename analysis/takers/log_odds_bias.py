@@ -23,7 +23,7 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
     sets on the same trials. Intervals are Student's, with frames as observations.
 
     Args:
-        model_answers: Answers with probabilities, as in ``Taken.frame``.
+        model_answers: Answers with probabilities, as in ``TakerData.frame``.
 
     Returns:
         model, reading, context, bias (first place, first side, or the labels of a set), estimate,

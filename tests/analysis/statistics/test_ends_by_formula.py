@@ -35,7 +35,7 @@ def test_wilsons_ends_are_the_roots_of_its_equation(p, n, z):
 
 
 def further(p, total, alone, freedom, fewer):
-    """The logit's end away from the nearer of 0 and 1, as ``share_ends`` states it."""
+    """The logit's end away from the nearer of 0 and 1, as ``interval_ends`` states it."""
     z = student.ppf(0.975, freedom)
     added = min(max(1 - alone / total, 0), 1)
     half = z * (1 + 2 * added * abs(1 - 2 * p) / fewer) * sqrt(total) / (p * (1 - p))
