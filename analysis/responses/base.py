@@ -59,8 +59,8 @@ class ResponseAnalysis:
         join: Joins participants' answers and models' decisions on the same items.
         summary: Returns the report's first sentences, from the inputs of findings and their
             statistics by name.
-        findings: The type's findings, in the report's order; those of ``SHARED_FINDINGS`` that it does not
-            list follow them.
+        findings: The type's findings, in the report's order; the unlisted ones of
+            ``SHARED_FINDINGS`` follow them.
     """
 
     name: str
