@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from analysis.archive.package import Package, Row
 from experiment.responses.typed.normalise import normalise
-from experiment.responses.typed.text import TYPED
+from experiment.responses.typed.text import TYPED_COLUMN
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import ANSWERS, DEVICES, RESPONSES
@@ -120,7 +120,7 @@ def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
 
 def _find_typed_traces(package: Package) -> list[Trace]:
     """Return what is rare, or looks like an id, in the texts that were typed in trials."""
-    where, rare = f"{RESPONSES.name}.{TYPED}", _find_rare_texts(package)
+    where, rare = f"{RESPONSES.name}.{TYPED_COLUMN}", _find_rare_texts(package)
     traces = [
         Trace(Kind.IDS, where, f"{n} with what may be {what}")
         for what, pattern in _ID_PATTERNS.items()
@@ -138,10 +138,10 @@ def _find_rare_texts(package: Package) -> set[str]:
     people: dict[str, set[str]] = {}
     texts: set[str] = set()
     for table in package.tables:
-        if table.name != RESPONSES.name or TYPED not in table.column_names:
+        if table.name != RESPONSES.name or TYPED_COLUMN not in table.column_names:
             continue
         for row in package.rows(table):
-            if text := row[TYPED]:
+            if text := row[TYPED_COLUMN]:
                 texts.add(str(text))
                 people.setdefault(normalise(str(text)), set()).add(str(row["participant"]))
     return {text for text in texts if len(people[normalise(text)]) < K}
@@ -202,8 +202,8 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
             ):
                 continue
             coarsened = _coarsen_row(table, row, kinds, texts=texts)
-            is_rare = table.name == RESPONSES.name and row.get(TYPED) in rare
-            yield coarsened | {TYPED: None} if is_rare else coarsened
+            is_rare = table.name == RESPONSES.name and row.get(TYPED_COLUMN) in rare
+            yield coarsened | {TYPED_COLUMN: None} if is_rare else coarsened
 
     return read
 

@@ -17,7 +17,7 @@ from analysis.archive.traces import Kind, Trace, find_traces, rows_without
 from analysis.errors import AnalysisError
 from experiment.responses.registry import known_response
 from experiment.studies.load import load_study
-from experiment.studies.publication import About
+from experiment.studies.publication import AboutFile
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 
@@ -84,7 +84,7 @@ def read_source(export: Path) -> Source:
 
 
 def write_archive(
-    source: Source, about: About | None, coarsened: Collection[Kind], out: Path
+    source: Source, about: AboutFile | None, coarsened: Collection[Kind], out: Path
 ) -> None:
     """Write the archive, replacing an earlier archive in the folder; the export is not changed.
 

@@ -20,7 +20,7 @@ from analysis.statistics.withheld import withheld_notes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
-from experiment.studies.publication import About
+from experiment.studies.publication import AboutFile
 from experiment.studies.study import Study
 
 ALL_ITEMS = "All constructions"
@@ -199,7 +199,7 @@ class ComparisonOptions:
     margin: float | None = None
     takers: Sequence[TakerData] = ()
     comparisons: Sequence[str] = ()
-    about: About | None = None
+    about: AboutFile | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     over_time: Sequence[Any] = ()
     ages: Mapping[str, float] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from experiment.materials.formats.delimited import (
     cells_of,
     find_layout,
     open_text,
-    sheet,
+    read_sheet,
 )
 
 # The number of a result within its file, when a folder is read.
@@ -206,7 +206,7 @@ def _read_file(path: Path) -> Source:
 
 def _read_workbook(path: Path) -> Source:
     """Return the first sheet of a workbook; its first row that is not empty has the headers."""
-    lines, notes = sheet(path)
+    lines, notes = read_sheet(path)
     cells = [row for _, row in lines if any(cell.strip() for cell in row)]
     if not cells:
         return Source(path, "workbook", pd.DataFrame())

@@ -15,7 +15,7 @@ from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.findings.finding import TakerData
 from experiment.errors import why_unread
-from experiment.tables.model_participants import ASKED, READ, SITTINGS
+from experiment.tables.model_participants import MODEL_QUESTIONS, READ, SITTINGS
 from lm.answering.labels import UNREADABLE
 
 _WAY = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
@@ -83,7 +83,7 @@ def load_model_participant(folder: Path, run: ExportedRun) -> TakerData:
 def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a reading's samples by what read them, and by their labels in each set of labels."""
     columns = ("participant", "answers", "logprobs_nats", "read_by")
-    questions = read_exported_table(ASKED, folder, columns)
+    questions = read_exported_table(MODEL_QUESTIONS, folder, columns)
     questions = questions[questions["read_by"] != ""]
     ways = read_exported_table(SITTINGS, folder, ("participant", "model", "reading", "labels"))
     rules, labels = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()

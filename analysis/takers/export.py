@@ -21,7 +21,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import JUDGE, MODEL, TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.model_participants import ASKED, PROMPTS, READ, SITTINGS
+from experiment.tables.model_participants import MODEL_QUESTIONS, PROMPTS, READ, SITTINGS
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,
@@ -72,7 +72,7 @@ def make_rows(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str
         ],
         VERDICTS.name: list(make_verdict_rows(plan, sittings)),
         READ.name: [_read_row(sitting, read) for sitting, read in _iterate_answers(sittings)],
-        ASKED.name: [
+        MODEL_QUESTIONS.name: [
             row
             for sitting, read in _iterate_answers(sittings)
             for row in _prompt_rows_of_trial(sitting, read)
@@ -267,7 +267,7 @@ def _collect_answers(plan: Plan, sitting: Sitting) -> Answered:
 
 
 _STUDY, _CODEBOOK, _README = "study", "datapackage.json", "README.md"
-_TAKER_TABLES = (READ, ASKED, PROMPTS)
+_TAKER_TABLES = (READ, MODEL_QUESTIONS, PROMPTS)
 _FILE_NAMES = {
     *(table.name + suffix for table in (*EXPORT_TABLES, *_TAKER_TABLES) for suffix in MEDIA_TYPES),
     *(_STUDY, _CODEBOOK, _README),

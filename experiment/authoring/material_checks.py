@@ -16,7 +16,7 @@ from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote,
 from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
-from experiment.materials.render import LIKE_A_PICTURE, PICTURE, render
+from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
@@ -268,7 +268,7 @@ def check_pictures(examined: Examined) -> Iterator[ParallaxError]:
     shown = (
         item
         for item in examined.items
-        if "![" in "".join(_texts(item)) and any(map(LIKE_A_PICTURE.search, _texts(item)))
+        if "![" in "".join(_texts(item)) and any(map(PICTURE_LIKE.search, _texts(item)))
     )
     for item in shown:
         problem, expected = _find_unshown_text(item, examined)
@@ -287,7 +287,7 @@ def _texts(item: Item) -> tuple[str, ...]:
 
 def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
     study = examined.study
-    if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
+    if any(map(PICTURE_LIKE.search, _texts(item)[1:])):
         return "has a picture in one of its versions", "a picture in the column context"
     response = response_of(study).of_item(item)
     if not response.has_context_above:
@@ -301,7 +301,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
             f'has a picture, and texts are rendered "{study.materials.shown_to_people}"',
             'materials.shown_to_people = "as_written", which changes no letter of it',
         )
-    if LIKE_A_PICTURE.search(PICTURE.sub("", item.context)):
+    if PICTURE_LIKE.search(PICTURE.sub("", item.context)):
         return (
             "has a picture that is stored elsewhere, or whose bytes cannot be read",
             "the picture's bytes in its address: ![what it shows](data:image/png;base64,...)",

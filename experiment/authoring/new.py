@@ -26,7 +26,7 @@ from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table, load_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
@@ -239,7 +239,7 @@ def study_name(folder: Path) -> str:
 
 
 def _copy_minimal(folder: Path, name: str) -> None:
-    shutil.copytree(BUILT_IN / "minimal", folder)
+    shutil.copytree(STUDIES_FOLDER / "minimal", folder)
     path = folder / STUDY_FILE
     text = path.read_text(encoding="utf-8").replace('name = "minimal"', f'name = "{name}"')
     path.write_text(f"#:schema ./{SCHEMA_FILE}\n{text}", encoding="utf-8", newline="\n")

@@ -10,7 +10,7 @@ from tqdm import tqdm
 from experiment.errors import MaterialsError
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
-from experiment.materials.formats.write import FORMS, write_items
+from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
 from experiment.materials.read import item_table, load_items, materials_hash, read_items
 from experiment.records import Item
 from experiment.studies.load import load_study
@@ -29,7 +29,7 @@ def materials() -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMS)),
+    type=click.Choice(list(OUTPUT_FORMATS)),
     help="Write for another program.  [default: Parallax's own table, .tsv, .csv or .parquet]",
 )
 def write(name_or_folder: str, out: Path, form: str | None) -> None:

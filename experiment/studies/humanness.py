@@ -63,7 +63,7 @@ class ItemRate(_Rate):
     item: str = Field(min_length=1, description="the item's id")
 
 
-class FailureRate(_Rate):
+class FailedItemsRate(_Rate):
     """How many failed at least a given number of the file's items."""
 
     at_least: int = Field(
@@ -84,7 +84,7 @@ class Rates(_Table):
     source: str = Field(min_length=10, description="where the rates were published")
     note: str = Field(default="", description="a warning about the rates, for readers")
     items: list[ItemRate] = Field(min_length=1, description="the rates of each item")
-    failures: list[FailureRate] = Field(
+    failures: list[FailedItemsRate] = Field(
         default=[], description="the rates of failing at least a number of items"
     )
 

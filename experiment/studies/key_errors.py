@@ -29,7 +29,7 @@ class TomlLines:
         table: Path = ()
         counts: dict[Path, int] = {}
         for number, statement in _split_into_statements(text):
-            keys = _get_statement_keys(tomllib.loads(statement))
+            keys = _get_toml_keys(tomllib.loads(statement))
             if statement.lstrip().startswith("["):
                 table = _number_header(keys, counts, array=statement.lstrip().startswith("[["))
                 self._lines.setdefault(table, number)
@@ -66,7 +66,7 @@ def _split_into_statements(text: str) -> Iterator[tuple[int, str]]:
         waiting = ""
 
 
-def _get_statement_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
+def _get_toml_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
     """Return the keys that lead to a statement's value."""
     keys = []
     value: object = parsed

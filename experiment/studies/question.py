@@ -283,7 +283,7 @@ def clean_text(text: str) -> str:
     return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
 
 
-def chosen(answer: str) -> list[str]:
+def chosen_answers(answer: str) -> list[str]:
     """Return all answers chosen in a question of the type choices, in the options' order."""
     return [option for option in answer.split(BETWEEN_CHOICES) if option]
 
@@ -294,7 +294,7 @@ def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
         return True
     # If several answers were chosen, one matching answer is enough.
     return all(
-        not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(accepted)
+        not {answers.get(name, ""), *chosen_answers(answers.get(name, ""))}.isdisjoint(accepted)
         for name, accepted in question.only_if.items()
     )
 
@@ -321,7 +321,7 @@ def mistake(question: Question, answer: str) -> Mistake | None:
         case "choice" | "scale":
             return None if answer in map(clean_text, question.offered) else Mistake.CHOICE
         case "choices":
-            return _find_mistake_of_several(question, chosen(answer))
+            return _find_mistake_of_several(question, chosen_answers(answer))
         case "number":
             return None if _is_number(answer) else Mistake.NUMBER
         case "slider":

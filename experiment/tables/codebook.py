@@ -10,7 +10,7 @@ from experiment.tables.schemas import EXPORT_TABLES
 MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-_SIMULATED = """
+_SIMULATED_NOTICE = """
 > **Simulated.** Programs answered here, not people: nothing in this folder tells how people judge.
 """
 _README = """\
@@ -138,7 +138,7 @@ def readme(
     """Return the README text for readers who find the folder without its context."""
     return _README.format(
         title=title,
-        notice=notice or (_SIMULATED if provenance["simulated"] else ""),
+        notice=notice or (_SIMULATED_NOTICE if provenance["simulated"] else ""),
         facts="\n".join(f"| {name} | {fact} |" for name, fact in provenance.items() if fact != ""),
         codebook=codebook_markdown(tables),
     )

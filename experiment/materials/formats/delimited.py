@@ -29,7 +29,7 @@ MISSING_NUMBERS = MISSING_MARKS | {"", "none"}
 # About a million cells; a table of items has a few thousand.
 _LARGEST_WORKBOOK_BYTES = 64 * 1024 * 1024
 # Windows' ANSI code pages by language; all other languages use the first one.
-_WESTERN = "cp1252"
+_WESTERN_CODE_PAGE = "cp1252"
 _CODE_PAGES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(["bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"], "cp1250"),
@@ -46,14 +46,14 @@ _CODE_PAGES: Mapping[str, str] = MappingProxyType(
         "ko": "cp949",
     }
 )
-_TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk")
+_TRADITIONAL_CHINESE = ("zh-hant", "zh-tw", "zh-hk")
 # Characters that do not occur within words: if they do, the text has another code page.
 _NO_LETTERS = "ƒ‡†\u02c6‰¤¦¨¬¯±¹²³¶\u00b8¼½¾\u00d7÷"
-_LOST = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w*")
-_ACCENTED = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
+_LOST_WORD = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w*")
+_ACCENTED_WORD = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
 
 
-def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+def read_sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     """Return the cells of a workbook's first sheet by rows, and notes about the sheet.
 
     Args:
@@ -163,20 +163,20 @@ def _to_text(value: object) -> str:
 def code_page(language: str) -> str:
     """Return the encoding of Excel's CSV files for a language (a BCP 47 tag)."""
     tag = language.lower()
-    if tag.startswith(_TRADITIONAL):
+    if tag.startswith(_TRADITIONAL_CHINESE):
         return "cp950"
-    return _CODE_PAGES.get(tag.partition("-")[0], _WESTERN)
+    return _CODE_PAGES.get(tag.partition("-")[0], _WESTERN_CODE_PAGE)
 
 
 def lost_word(text: str) -> str:
     """Return a word that suggests a different code page; empty if there is none."""
-    match = _LOST.search(text)
+    match = _LOST_WORD.search(text)
     return match[0] if match else ""
 
 
-def telling_word(text: str) -> str:
+def accented_word(text: str) -> str:
     """Return the first accented word, by which a reader can verify the encoding; else empty."""
-    match = _ACCENTED.search(text)
+    match = _ACCENTED_WORD.search(text)
     return match[0] if match else ""
 
 

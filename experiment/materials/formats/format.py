@@ -26,7 +26,7 @@ class Drafts:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ReadOptions:
     """Options for reading a file.
 
     Attributes:
@@ -55,7 +55,7 @@ class Format:
     name: str
     documentation: str
     recognises: Callable[[Path], bool]
-    read: Callable[[Path, Terms], Drafts]
+    read: Callable[[Path, ReadOptions], Drafts]
     suffixes: tuple[str, ...] = ()
     names_its_data: bool = False
 

@@ -19,8 +19,8 @@ BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no"
 BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
-_TASK = "task"
-_NEARLY_EVERY = 0.9
+_TASK_COLUMN = "task"
+_MOST_ROWS = 0.9
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # With so many words, what stands as a header is a sentence.
@@ -29,7 +29,7 @@ _SENTENCE_WORDS = 4
 TEXTS = ("context", "good", "bad", "distractor")
 # Texts that say that a text is missing. "na" is a word of several languages.
 _LONGEST_WORD = 8
-_MISSING = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
+_MISSING_WORDS = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def read_pairs(
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
     # In a table of several tasks, some ask about pairs and others about single sentences.
-    has_tasks = _TASK in table.columns
+    has_tasks = _TASK_COLUMN in table.columns
     if {"good", "bad"} <= headers.keys():
         drafts = [_make_draft(row, headers) for row in table.rows]
         if has_tasks and "sentence" in headers:
@@ -254,9 +254,9 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
         > len(drafts)
     ]
     # Signs, and marks without capitals, may be options; a word in capitals among others is none.
-    in_capitals = {mark for mark in _MISSING if mark != mark.lower()}
+    in_capitals = {mark for mark in _MISSING_WORDS if mark != mark.lower()}
     marked_columns = {
-        name: _MISSING if name in long_columns else in_capitals
+        name: _MISSING_WORDS if name in long_columns else in_capitals
         for name in TEXTS
         if name in long_columns or _has_small_letters(drafts, name)
     }
@@ -316,7 +316,7 @@ def _refuse_shifted(drafts: list[Draft], version: str) -> None:
             0 < shifted_count < paired_count
             for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
-        if nearer >= min(len(drafts) - 1, _NEARLY_EVERY * len(drafts)):
+        if nearer >= min(len(drafts) - 1, _MOST_ROWS * len(drafts)):
             raise MaterialsError(
                 f"the good and the {version} sentences are shifted by a row: nearly every good "
                 f"sentence fits the {version} one of the {place} row better than its own, such as "

@@ -11,12 +11,12 @@ from experiment.errors import MaterialsError, why_unread
 from experiment.materials.formats.delimited import (
     DelimitedError,
     TextFile,
+    accented_word,
     cells_of,
     find_layout,
     lost_word,
     open_text,
-    sheet,
-    telling_word,
+    read_sheet,
 )
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
@@ -85,7 +85,7 @@ def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> Raw
             "the file does not exist", where=str(path), expected="a table of items"
         )
     if path.suffix.lower() == ".xlsx":
-        lines, notes = sheet(path)
+        lines, notes = read_sheet(path)
         return _make_table_from_cells(path, lines, "row", notes, columns)
     if columns and path.suffix.lower() not in TEXT_SUFFIXES:
         raise MaterialsError(
@@ -148,7 +148,7 @@ def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, .
             remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; if --language is not '
             "the language of the sentences, correct it",
         )
-    word = telling_word(text)
+    word = accented_word(text)
     advice = f'; check that "{word}" is right' if word else ""
     return (
         (

@@ -7,7 +7,7 @@ from pathlib import Path
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
     NAMES,
-    PRACTICE,
+    PRACTICE_WORDS,
     QUESTION_COLUMNS,
     Header,
     find_columns,
@@ -24,7 +24,7 @@ from experiment.materials.formats.crossing import (
     list_column,
     named_factors,
 )
-from experiment.materials.formats.format import Terms, format_of
+from experiment.materials.formats.format import ReadOptions, format_of
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.options import (
     cross_contexts,
@@ -106,7 +106,7 @@ def read_materials(
         MaterialsError: The file cannot be read, or does not define pairs.
     """
     if not columns and (published := format_of(path)):
-        read = published.read(path, Terms(language, identical))
+        read = published.read(path, ReadOptions(language, identical))
         drafts = _fill_columns(read.drafts)
         drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
         materials = _make_found(drafts, path, published.name, [*read.notes, *changed])
@@ -240,8 +240,8 @@ def _note_beginnings(
 
 
 def _make_found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
-    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
-    kept = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
+    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE_WORDS)
+    kept = [draft for draft in drafts if draft.kind.lower() not in PRACTICE_WORDS]
     if not kept:
         raise MaterialsError(
             "every row is practice",

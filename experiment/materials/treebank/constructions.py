@@ -92,7 +92,7 @@ class Extraction:
     """The constructions of a treebank, and the number of remaining cases after each filter."""
 
     constructions: dict[Pattern, Candidate]
-    left: dict[str, int]
+    remaining: dict[str, int]
 
 
 def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:

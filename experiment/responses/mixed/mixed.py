@@ -24,7 +24,7 @@ from experiment.responses.base import (
     ScoredAnswer,
     Shown,
 )
-from experiment.responses.mixed.task import TASK, Task, unite_columns, united_table
+from experiment.responses.mixed.task import TASK_COLUMN, Task, unite_columns, united_table
 from experiment.responses.registry import RESPONSE_TYPES, response_class
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -148,14 +148,14 @@ class Mixed(ResponseType):
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns of the answers to all tasks."""
         return unite_columns(
-            {name: type_.all_columns for name, type_ in self.types.items()}, (TASK,)
+            {name: type_.all_columns for name, type_ in self.types.items()}, (TASK_COLUMN,)
         )
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns that the tasks add to the table of trials."""
         return unite_columns(
-            {name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,)
+            {name: type_.trial_columns for name, type_ in self.types.items()}, (TASK_COLUMN,)
         )
 
     @cached_property

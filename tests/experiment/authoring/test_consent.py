@@ -11,7 +11,7 @@ from experiment.authoring import consent
 from experiment.authoring.check import check_folder, require_sound
 from experiment.authoring.consent import consent_elements
 from experiment.commands import study as commands
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 
 TRANSLATIONS = Path("webapp/translations")
 # 45 CFR 46.116(b) (1) to (8) and (c), and what Article 13 (1) and (2) GDPR adds.
@@ -32,7 +32,7 @@ Written = Callable[..., Path]
 @pytest.fixture
 def written(tmp_path: Path) -> Written:
     def write(text: str, language: str = "en", toml: str = "") -> Path:
-        folder = Path(shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal"))
+        folder = Path(shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal"))
         if language != "en":
             shutil.move(folder / "texts/en", folder / "texts" / language)
         (folder / "texts" / language / "consent.md").write_text(text)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 from experiment.authoring.study_toml import study_schema
 from experiment.errors import PATTERN_WORDS, StudyError, describe_validation_error, wrong_keys
 from experiment.materials.notation import LexiconTable, TemplateTable
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 
 
 def patterns(schema: object) -> Iterator[str]:
@@ -55,7 +55,7 @@ def test_a_wrong_form_is_said_in_words_and_without_its_pattern(pattern):
     ],
 )
 def test_a_planted_fault_names_file_line_and_form(tmp_path, old, new, key):
-    study = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    study = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     toml = study / "study.toml"
     text = toml.read_text("utf-8")
     assert text.count(old) == 1

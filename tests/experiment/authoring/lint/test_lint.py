@@ -13,7 +13,7 @@ import pytest
 from experiment.authoring.check import check_folder
 from experiment.authoring.new import new_study
 from experiment.errors import ParallaxError, StudyNote
-from experiment.materials.formats.delimited import sheet as sheet_of
+from experiment.materials.formats.delimited import read_sheet as sheet_of
 from tests.experiment.authoring.lint import held_half, open_half, spreadsheet_mistakes
 from tests.experiment.authoring.lint.tables import PARADIGMS, TABLES, Table, blimp
 

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.authoring.new import new_study
 from experiment.errors import MaterialsError
-from experiment.materials.formats.javascript import Code, read_variables
+from experiment.materials.formats.javascript import CodeExpression, read_variables
 from experiment.materials.formats.read import read_materials
 from experiment.records import Kind
 from experiment.responses.reading.division import question_of
@@ -114,9 +114,9 @@ def test_expressions_that_are_no_literals_stay_code():
     values = read_variables(text, {"a", "b"}, "t.js")
     assert list(values) == ["a"]
     (one, minus, call, keys, more), line = values["a"]
-    assert (one, minus, call, line) == (1, Code("-2"), Code("f(x, [3]).y"), 1)
-    assert keys == {"k": Code("() => { return 1; }"), "n": 0.5}
-    assert more == Code("...more")
+    assert (one, minus, call, line) == (1, CodeExpression("-2"), CodeExpression("f(x, [3]).y"), 1)
+    assert keys == {"k": CodeExpression("() => { return 1; }"), "n": 0.5}
+    assert more == CodeExpression("...more")
 
 
 @pytest.mark.parametrize(
