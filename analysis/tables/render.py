@@ -9,6 +9,7 @@ from types import MappingProxyType
 from analysis.tables.accuracy_table import Table
 from analysis.tables.latex import to_latex
 from analysis.tables.text import group_headings, make_blocks, text_lines
+from experiment.tables.files import spreadsheet_safe
 
 _NARROWEST_NOTES = 60
 
@@ -17,12 +18,16 @@ def to_csv(table: Table) -> str:
     """Return the whole frame as CSV, preceded by the notes as lines starting with ``#``.
 
     Numbers are unformatted: values that other formats print in per cent are shares from 0 to 1.
+    Texts that a spreadsheet would take for a formula get an apostrophe: participants typed some.
     """
     out = io.StringIO()
     out.writelines(f"# {line}\n" for line in text_lines(table))
     if shares := [column.key for column in table.columns if column.form == "spread"]:
         out.write(f"# In this file shares from 0 to 1, not per cent: {', '.join(shares)}.\n")
-    table.frame.round(6).to_csv(out, index=False, lineterminator="\n")
+    safe_frame = table.frame.round(6).map(
+        lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) else cell
+    )
+    safe_frame.to_csv(out, index=False, lineterminator="\n")
     return out.getvalue()
 
 

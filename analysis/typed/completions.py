@@ -132,6 +132,9 @@ def read_completions(path: Path) -> pd.DataFrame:
             where=str(path),
             expected="a table that `parallax lm completions` wrote",
         )
+    texts = {name: table[name].astype(str).str.removeprefix("'") for name in COLUMNS[:3]}
     return table[list(COLUMNS)].assign(
-        logprob_nats=pd.to_numeric(table["logprob_nats"]), rank=pd.to_numeric(table["rank"])
+        **texts,
+        logprob_nats=pd.to_numeric(table["logprob_nats"]),
+        rank=pd.to_numeric(table["rank"]),
     )

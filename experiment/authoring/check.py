@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.authoring import key_checks, material_checks, question_checks, session_checks
-from experiment.authoring.consent import check_consent
+from experiment.authoring.consent import check_consent, check_generated_sentences
 from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import ItemPlaces, lint
 from experiment.design.lists import BuiltLists
@@ -182,6 +182,8 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.check_files,
     key_checks.check_translated,
 )
+# The participants of a launched run have agreed to its consent, so that nobody may change it.
+_CONSENT_CHECKS: tuple[StudyCheck, ...] = (check_consent, check_generated_sentences)
 # The order matters: each check uses the results of the previous ones, and none repeats a report.
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.check_all_items,
@@ -266,7 +268,7 @@ def check_study(study: Study, seed: int, *, launched: bool = False) -> Report:
     """
     examined = Examined(study, seed)
     faults = list(
-        _collect_findings(examined, KEY_CHECKS if launched else (*KEY_CHECKS, check_consent))
+        _collect_findings(examined, KEY_CHECKS if launched else (*KEY_CHECKS, *_CONSENT_CHECKS))
     )
     if not any(_hides_items(error) for error in faults):
         faults += _collect_findings(examined, MATERIAL_CHECKS)

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from experiment.authoring.examined import Examined
+from experiment.authoring.words import words_in
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.plugins import unknown_name
-from experiment.studies.study import Study
+from experiment.studies.study import STUDY_FILE, Study
 
 _FILE = Path(__file__).with_name("consent.toml")
 _ENGLISH = "en"
@@ -113,6 +114,60 @@ def _make_no_elements_error(study: Study, where: str) -> ParallaxError:
         remedy="`parallax study new` writes such a text; a heading in other words is named in "
         "[consent] headings of study.toml",
     )
+
+
+def check_generated_sentences(examined: Examined) -> Iterator[ParallaxError]:
+    """Report sentences that `study new` generated and that study.toml does not match any more."""
+    study = examined.study
+    file = examined.name_of(f"texts/{study.study.language}/consent.md")
+    texts = [(file, study.text("consent"))]
+    if study.recruitment is not None:
+        texts.append((examined.at("recruitment", "description"), study.recruitment.description))
+    patterns = _generated_sentences(study.study.language)
+    for where, text in texts:
+        for sentence, _ in _split_into_passages(text):
+            for match in filter(None, (pattern.fullmatch(sentence) for pattern in patterns)):
+                if difference := _describe_difference(study, match):
+                    problem, source = difference
+                    yield StudyNote(
+                        f'the sentence "{_shorten_passage(sentence)}" is not true any more: '
+                        f"{problem}",
+                        where=where,
+                        expected=f"what {source} of {STUDY_FILE} says",
+                        remedy=f"Change the sentence or {source}",
+                    )
+
+
+@cache
+def _generated_sentences(language: str) -> tuple[re.Pattern[str], ...]:
+    """Return the generated sentences of a consent that depend on study.toml, as patterns."""
+    words = words_in(language)
+    page, patterns = words.page("consent"), set[str]()
+    for kind in words.asked.values():
+        for sentence, _ in _split_into_passages(page.replace("{task}", kind.task)):
+            if "{" in sentence:
+                patterns.add(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>\\d+)", re.escape(sentence)))
+    # After the task stands the sentence that announces the questions.
+    about_questions = page.partition("{task}.")[2].partition("\n")[0].strip()
+    patterns.add(f"(?P<questions>{re.escape(about_questions)})")
+    return tuple(map(re.compile, sorted(patterns)))
+
+
+def _describe_difference(study: Study, match: re.Match[str]) -> tuple[str, str] | None:
+    """Return how study.toml differs from a generated sentence, and its key; None if it agrees."""
+    values, terms = match.groupdict(), study.recruitment
+    if "questions" in values:
+        return None if study.questionnaire else ("the study asks none", "questionnaire")
+    if "minutes" in values:
+        if terms is None or abs(terms.median_minutes - int(values["minutes"])) < 1:
+            return None
+        unit = "minute" if terms.median_minutes == 1 else "minutes"
+        return f"the median time is {terms.median_minutes:g} {unit}", "recruitment.median_minutes"
+    lengths = sorted({study.design.trials(number) for number in range(study.design.n_lists)})
+    if int(values["trials"]) in lengths:
+        return None
+    shown = f"{lengths[0]}" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    return f"a list has {shown} trials", "design.trials_per_list"
 
 
 def describe_consent(study: Study) -> Iterator[str]:

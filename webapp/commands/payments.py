@@ -83,7 +83,7 @@ def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
         account.participant.ref,
         "yes" if account.finished else account.participant.state,
         _ANALYSIS[account.kept] if account.finished else "",
-        account.assignment.status if account.assignment else "nothing submitted",
+        account.platform_status or "nothing submitted",
         *(
             _describe_payments(account, kind)
             for kind in (PaymentKind.REWARD, PaymentKind.BONUS, PaymentKind.COMPENSATION)

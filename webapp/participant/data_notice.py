@@ -21,7 +21,11 @@ class Detail(str):
 
 
 def stored_data(
-    study: Study, *, known_to_platform: bool, collected: Collected | None = None
+    study: Study,
+    *,
+    known_to_platform: bool,
+    collected: Collected | None = None,
+    serverless: bool = False,
 ) -> Iterator[str]:
     """Yield one sentence for each kind of data that is stored about participants.
 
@@ -29,6 +33,7 @@ def stored_data(
         study: The study that the participant is invited to.
         known_to_platform: Whether a recruiting platform identifies the participant.
         collected: What the run stores; None for what a run launched now would store.
+        serverless: Whether the study is static, without a server of ours that limits arrivals.
     """
     collected = collected_now() if collected is None else collected
     yield gettext(
@@ -48,10 +53,11 @@ def stored_data(
             " to them are compared with published ones. By itself this decides nothing: a person"
             " does."
         )
-    yield gettext(
-        "For one hour, a code made from your network address, so that nobody can take all the"
-        " places."
-    )
+    if not serverless:
+        yield gettext(
+            "For one hour, a code made from your network address, so that nobody can take all the"
+            " places."
+        )
     if study.taking_part.assent:
         yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
     if study.screening or study.comprehension:
@@ -60,15 +66,28 @@ def stored_data(
         yield gettext(
             "Your answers to the questions at the end, and whether you pasted something into them."
         )
+    yield from _describe_platform_and_decisions(study, known_to_platform=known_to_platform)
+
+
+def _describe_platform_and_decisions(study: Study, *, known_to_platform: bool) -> Iterator[str]:
+    """Yield the sentences on the platform's data, payments, decisions, notes and erasure."""
     if known_to_platform:
         yield gettext(
-            "The code by which the recruiting platform knows you and your session, so that you can"
-            " be paid. It is never published."
+            "The code by which the recruiting platform knows you and your session, and what else"
+            " its link says, so that you can be paid. None of it is published."
         )
+        yield gettext(
+            "What you are paid through the platform, for what, and when. The accounts keep this"
+            " even if your data are erased."
+        )
+    yield gettext(
+        "Whether your answers count and why, and what the researchers note about your session or"
+        " about the link that they sent you."
+    )
     if (days := study.privacy.keep_identifying_days) is not None:
         yield gettext(
-            "Everything that could identify you is erased this many days after the study was"
-            " closed: %(days)s.",
+            "What the platform and your link say about you, and your answers to questions that"
+            " could identify you, are erased this many days after the study was closed: %(days)s.",
             days=days,
         )
 
@@ -126,7 +145,8 @@ def _describe_answer_data(study: Study) -> Iterator[str]:
     if response_of(study).has_details:
         yield gettext(
             "What you type in a trial, as you typed it; when you began and ended; how often you"
-            " deleted something; and whether you pasted it or your device put it in."
+            " deleted something; and whether you pasted it, your device put it in, or you typed it"
+            " with an input method, as for Chinese."
         )
     if response_of(study).step_table:
         yield gettext(
@@ -136,16 +156,19 @@ def _describe_answer_data(study: Study) -> Iterator[str]:
 
 
 def consent_text(
-    study: Study, *, known_to_platform: bool, collected: Collected | None = None
+    study: Study,
+    *,
+    known_to_platform: bool,
+    collected: Collected | None = None,
+    serverless: bool = False,
 ) -> str:
     """Return the full text of the consent page, as participants download it and as it is stored.
 
-    Args:
-        study: The study that the participant is invited to.
-        known_to_platform: Whether a recruiting platform identifies the participant.
-        collected: What the run stores; None for what a run launched now would store.
+    Its arguments are those of ``stored_data``.
     """
-    stored = stored_data(study, known_to_platform=known_to_platform, collected=collected)
+    stored = stored_data(
+        study, known_to_platform=known_to_platform, collected=collected, serverless=serverless
+    )
     notices = (f"- {sentence}" for sentence in (*stored, device_notice(), rights_notice()))
     heading = gettext("What is stored about you")
     sections = (heading, *notices, *answerable(study))

@@ -75,6 +75,18 @@ class PayeeAccount:
         return by_us or (self.assignment is not None and self.assignment.status in PAID_STATUSES)
 
     @property
+    def platform_status(self) -> AssignmentStatus | None:
+        """The submission's status at the platform: the last report, and what we did there since."""
+        if self.assignment is None:
+            return None
+        reported = AssignmentStatus(self.assignment.status)
+        rejections = [line.state for line in self.payments if line.kind == PaymentKind.REJECTION]
+        # A rejection is withdrawn when the platform turns out to have approved the submission.
+        if self.approved or PaymentState.WITHDRAWN in rejections:
+            return reported if reported in PAID_STATUSES else AssignmentStatus.APPROVED
+        return AssignmentStatus.REJECTED if PaymentState.DONE in rejections else reported
+
+    @property
     def rejected(self) -> bool:
         """Whether the platform was asked to refuse the reward, or reports that it refused it."""
         at_the_platform = (

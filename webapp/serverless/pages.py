@@ -91,7 +91,7 @@ class StaticPages:
 
     def consent_text(self) -> str:
         """Return the consent text as it is stored; only inside ``speaking``."""
-        text = consent_text(self.study, known_to_platform=self.known_to_platform)
+        text = consent_text(self.study, known_to_platform=self.known_to_platform, serverless=True)
         return f"{text.rstrip()}\n\n- {self._describe_storage()}\n"
 
     def words(self) -> dict[str, str]:
@@ -153,7 +153,7 @@ class StaticPages:
         )
 
     def _consent(self) -> str:
-        stored = stored_data(self.study, known_to_platform=self.known_to_platform)
+        stored = stored_data(self.study, known_to_platform=self.known_to_platform, serverless=True)
         page = self._page(
             "consent.html",
             changed=False,

@@ -45,6 +45,13 @@ def test_csv_has_the_notes_as_comments_and_every_column(table):
     assert read["m_judged"].tolist() == [0.5, 0.666667, 0.0]
 
 
+def test_no_cell_of_csv_is_a_formula(table):
+    typed = replace(table, frame=table.frame.assign(label=["=1+1", "\u200b@x", "x=1"]))
+    read = pd.read_csv(io.StringIO(to_csv(typed)), comment="#")
+    assert read["label"].tolist() == ["'=1+1", "'\u200b@x", "x=1"]
+    assert read["m_judged"].tolist() == [0.5, 0.666667, 0.0]
+
+
 def test_plain_text_aligns_its_columns(table):
     expected = """\
 Table 1. Accuracy.

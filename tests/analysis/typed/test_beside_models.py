@@ -68,7 +68,7 @@ a2,cloze,inside,the ___ sees .
 @pytest.fixture
 def imported(tmp_path):
     (tmp_path / "items.csv").write_text(ITEMS)
-    rows = [f"p{n},{'sleeps' if n < 8 else 'Sees'},{'cat' if n < 6 else 'dog'}" for n in range(12)]
+    rows = [f"p{n},{'sleeps' if n < 8 else 'Sees'},{'cat' if n < 6 else '=dog'}" for n in range(12)]
     (tmp_path / "answers.csv").write_text("\n".join(["who,a1,a2", *rows]) + "\n")
     (tmp_path / "mapping.toml").write_text(
         'wide = true\n[columns]\nparticipant = "who"\ntyped = "{item}"\n'
@@ -89,6 +89,9 @@ def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
     run(completions, tmp_path / "model", *imported, "--top", "3", "--out", tmp_path / "toy.csv")
     table = pd.read_csv(tmp_path / "toy.csv")
     assert set(table["scored"]) == {"word", "whole text"}
+    # No cell is a formula for a spreadsheet, and reading takes the apostrophe off.
+    assert table["word"].str.startswith("'=").any() and not table["word"].str.startswith("=").any()
+    assert read_completions(tmp_path / "toy.csv")["word"].str.startswith("=").any()
     given = ["--completions", tmp_path / "toy.csv", "--no-figures", "--out", tmp_path / "report"]
     run(compare, *imported, *given)
     page = (tmp_path / "report" / "report.html").read_text()

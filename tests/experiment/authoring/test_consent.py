@@ -159,3 +159,46 @@ def test_a_text_of_very_many_sentences_takes_no_more_memory_than_its_excerpts() 
 )
 def test_a_number_of_sentences_is_no_age(written: Written, sentence: str, says_age: bool) -> None:
     assert ("age" in missing(written(sentence))) is not says_age
+
+
+_TASK = (
+    "We ask you to read {} pairs of sentences, one pair at a time, and to choose the better "
+    "sentence of each. A few questions about yourself follow."
+)
+_QUESTION = """\
+[[questionnaire]]
+name = "native_language"
+label = "What is your native language?"
+type = "text"
+required = true
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "toml", "problems"),
+    [
+        ("**How long.** It takes about 1 minutes.", {}, []),
+        ("**How long.** It takes about 6 minutes.", {}, ["the median time is 1 minute"]),
+        ("It takes about 6 minutes.", {"median_minutes = 1": "median_minutes = 5.5"}, []),
+        ("It takes about 6 minutes, or less.", {}, []),
+        (_TASK.format(8), {}, []),
+        (_TASK.format(12), {}, ["a list has 8 trials"]),
+        (_TASK.format(8), {_QUESTION: ""}, ["the study asks none"]),
+        (
+            "It is voluntary.",
+            {"You will see pairs": _TASK.format(9) + " You"},
+            ["a list has 8 trials"],
+        ),
+    ],
+)
+def test_generated_sentences_that_the_settings_contradict_are_named(
+    written: Written, text: str, toml: dict[str, str], problems: list[str]
+) -> None:
+    """The study has lists of 8 trials, a median of a minute, and a questionnaire."""
+    folder = written(text)
+    path = folder / "study.toml"
+    for before, after in toml.items():
+        path.write_text(path.read_text().replace(before, after))
+    notes = [str(note.problem) for note in check_folder(str(folder), 1).notes]
+    told = [note.rpartition(": ")[2] for note in notes if "is not true any more" in note]
+    assert told == problems

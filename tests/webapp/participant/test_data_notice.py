@@ -49,7 +49,7 @@ def test_the_consent_page_holds_every_sentence(client, run, study):
     sentences = [
         *stored_data(study, known_to_platform=False), device_notice(), rights_notice()
     ]  # fmt: skip
-    assert len(sentences) == 13
+    assert len(sentences) == 14
     assert all(sentence.replace("'", "&#39;") in page for sentence in sentences)
 
 
@@ -57,6 +57,7 @@ def test_a_questionnaire_and_a_platform_are_told_of_where_there_is_one():
     study = load_study("minimal")
     notice = "".join(stored_data(study, known_to_platform=True))
     assert "questions at the end" in notice and "recruiting platform" in notice
+    assert "What you are paid through the platform" in notice
     without = study.model_copy(update={"questionnaire": []})
     assert "questions" not in "".join(stored_data(without, known_to_platform=False))
 
@@ -72,6 +73,18 @@ def test_a_score_that_excludes_by_itself_is_told_of_before_anybody_agrees():
         assert "without a person's decision" in notice and "it decides nothing" not in notice
 
 
+def test_a_static_study_keeps_no_code_of_an_address():
+    study = load_study("minimal")
+    with_server, static = (
+        consent_text(study, known_to_platform=False, serverless=value) for value in (False, True)
+    )
+    sentence = (
+        "\n\n- For one hour, a code made from your network address, so that nobody can take all "
+        "the places."
+    )
+    assert with_server.replace(sentence, "") == static != with_server
+
+
 def test_the_legal_basis_and_the_authority_are_named():
     study = load_study("minimal")
     assert "data protection authority" in consent_text(study, known_to_platform=False)
@@ -84,6 +97,6 @@ def test_the_legal_basis_and_the_authority_are_named():
 
 def test_how_long_somebody_stays_known_is_told_where_the_study_says_so():
     study = load_study("minimal")
-    assert "is erased" not in "".join(stored_data(study, known_to_platform=True))
+    assert "days after" not in "".join(stored_data(study, known_to_platform=True))
     promised = study.model_copy(update={"privacy": Privacy(keep_identifying_days=90)})
     assert "closed: 90." in "".join(stored_data(promised, known_to_platform=True))

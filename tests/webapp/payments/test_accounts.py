@@ -51,6 +51,29 @@ def test_who_was_paid_rejected_or_waits(lines, status, is_):
     assert not unfinished.awaits_pay
 
 
+@pytest.mark.parametrize(
+    ("lines", "reported", "shown"),
+    [
+        ((), "submitted", "submitted"),
+        ((), None, None),
+        (({**REWARD, **INTENDED},), "submitted", "submitted"),
+        (({**REWARD, **REFUSED},), "submitted", "submitted"),
+        (({**REWARD, **DONE},), "submitted", "approved"),
+        (({**REWARD, **DONE},), "partially_approved", "partially_approved"),
+        (({**REJECTION, **INTENDED},), "submitted", "submitted"),
+        (({**REJECTION, **DONE},), "submitted", "rejected"),
+        (({**REJECTION, "state": "withdrawn"},), "submitted", "approved"),
+        (({**REJECTION, **DONE}, {**REWARD, **DONE}), "rejected", "approved"),
+        (({**COMPENSATION, "assignment": "WORK9", **DONE},), "submitted", "submitted"),
+    ],
+)
+def test_the_status_at_the_platform_includes_what_was_done_since_its_last_report(
+    lines, reported, shown
+):
+    found = account(*(line(**each) for each in lines), status=reported)
+    assert found.platform_status == shown
+
+
 def test_what_is_asked_of_a_rule_is_nothing_of_whom_asked_not_to_be_judged():
     assert account().bonus_candidate.kept is True and not account().is_restricted
     restricted = account(restricted=NOW)

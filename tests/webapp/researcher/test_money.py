@@ -76,6 +76,7 @@ def test_everyone_is_paid_what_was_confirmed_once_and_the_log_says_by_whom(
     page = payer.page()
     assert "payees: ref1, ref2" in page
     assert "result: 2 done" in page
+    assert page.count("<td>approved</td>") == 2
     assert "AWORKER" not in page
     again = payer.check(act="approve")
     assert "Nothing is left to do" in again.text
@@ -121,6 +122,7 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     ref = worked(1)
     assert payer.pay(act="reject", who=ref, reason="<b>No</b> answer").status_code == 303
     assert platform.rejections == ["ASSIGNMENT1"]
+    assert "<td>rejected</td>" in payer.page()
     assert payer.check(act="approve_one", who=ref).status_code == 409
     with sessions.begin() as session:
         person = session.scalars(select(Participant).where(Participant.ref == ref)).one()
@@ -130,6 +132,7 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     assert "1 person whom the analysis keeps was rejected" in payer.here.get(payer.path).text
     assert payer.pay(act="undo_rejection", who=ref).status_code == 303
     assert platform.approvals == ["ASSIGNMENT1"]
+    assert "<td>approved</td>" in payer.page()
     bonus = {"act": "bonus", "who": ref, "amount": "0.50", "reason": "Well done"}
     assert payer.pay(**bonus).status_code == 303
     assert "Nothing is left" in payer.check(**bonus).text

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from marketplace.prolific import webhooks
 from marketplace.prolific.webhooks import sign_event as hook_signature
-from tests.webapp.recruiters.prolific.conftest import SCREENING
+from tests.webapp.recruiters.prolific.conftest import LINK, SCREENING
 from webapp.database.engine import reading
-from webapp.database.models import Assignment
+from webapp.database.models import Assignment, Verdict
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -286,6 +287,44 @@ class TestWebhooks:
         lab.poll()
         lab.poll()
         assert statuses(lab) == {heard: "submitted", lost: "active"}
+
+    @pytest.mark.parametrize(
+        ("kind", "heard"),
+        [("webhook_lost", 0), ("webhook_doubled", 10), ("webhook_reordered", 5)],
+    )
+    def test_verdicts_and_payments_are_the_same_however_the_webhooks_arrive(
+        self, lab, stand_in, hear, shell, problems, monkeypatch, kind, heard
+    ):
+        arrived = []
+
+        def deliver(_target: str, body: bytes, _headers: dict[str, str]) -> bool:
+            arrived.append(hear(body))
+            return arrived[-1] == 204
+
+        monkeypatch.setattr(webhooks, "_post_event", deliver)
+        study, workspace = lab.publish(), stand_in.call("GET", "/workspaces/")["results"][0]["id"]
+        stand_in.call("POST", "/hooks/secrets/", {"workspace_id": workspace})
+        about = {"event_type": webhooks.SUBMISSION_STATUS, "target_url": f"{LINK}/hooks/prolific"}
+        hooks, about["workspace_id"] = "/hooks/subscriptions/", workspace
+        subscription = stand_in.call("POST", hooks, about)["id"]
+        stand_in.call("PATCH", f"{hooks}{subscription}/", {"is_enabled": True})
+        stand_in.faults({"kind": kind, "operation": "webhook"})
+        leaver = stand_in.person()
+        left, _ = lab.arrive(leaver, study)
+        leaver.give_back(left)
+        finished, _ = lab.work(study)
+        lab.report()
+        stand_in.control("webhooks")
+        lab.poll()
+        assert statuses(lab) == {left: "returned", finished: "submitted"}
+        for command in (("exclude",), ("approve", "--yes")):
+            assert shell(command[0], lab.run.ref, *command[1:]).exit_code == 0
+        stand_in.control("webhooks")
+        assert arrived == [204] * heard
+        assert stand_in.payments() == [("reward", finished, 20)]
+        assert problems() == []
+        with reading(lab.sessions) as session:
+            assert session.scalars(select(Verdict.kept)).all() == [True]
 
     def test_what_is_forged_old_or_strange_is_refused_or_ignored(self, lab, stand_in, hear, caplog):
         lab.publish()
