@@ -103,7 +103,7 @@ def cell_means(
                 zip(weights, np.linalg.pinv(weights.to_numpy()) @ missing_effects, strict=True)
             )
             means += cell.map(shift).fillna(0.0).to_numpy()
-            low, high = model.reachable()
+            low, high = model.find_mean_range()
             means -= max(0.0, means.max() - high)
             means += max(0.0, low - means.min())
     return means, {test.name: truths[test.name] for test in group}
@@ -178,7 +178,7 @@ def code_answers(
     rows: pd.DataFrame, tested: Sequence[Tested], model: AnswerModel
 ) -> tuple[Floats, Coded]:
     """Return the base of every answer, and its participant, frame and cell as numbers."""
-    base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
+    base_of = {mean: model.find_base(float(mean)) for mean in np.unique(rows["mean"])}
     base = rows["mean"].map(base_of).to_numpy(dtype=float)
     cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
     for test in tested:

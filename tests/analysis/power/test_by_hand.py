@@ -208,14 +208,14 @@ def test_a_scales_mean_is_the_integral_of_its_bounds(points, eta):
     spread = sqrt(0.8**2 + 0.5**2 + 2 * 0.3**2)
     comparisons = mean_point(eta, spread, points, 0.1)
     assert scale.mean(eta) == pytest.approx(comparisons, rel=1e-6)
-    assert scale.place(comparisons) == pytest.approx(eta, abs=1e-5)
+    assert scale.find_base(comparisons) == pytest.approx(eta, abs=1e-5)
     assert scale.bounds.tolist() == [k - (points - 2) / 2 for k in range(points - 1)]
     # With lapses the ends of the scale are out of reach: .1 of (points + 1) / 2.
     lowest = 0.9 + 0.05 * (points + 1)
     assert scale.mean(-39) == pytest.approx(lowest, abs=1e-6)
     for beyond in (scale.mean(-40), lowest - 0.1, scale.mean(40), points + 1.1 - lowest):
         with pytest.raises(AnalysisError, match="cannot be reached on a scale from 1"):
-            scale.place(beyond)
+            scale.find_base(beyond)
 
 
 def test_points_have_the_spread_of_what_differs():
