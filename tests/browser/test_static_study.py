@@ -76,9 +76,13 @@ def test_what_the_store_kept_becomes_a_run_like_any_other(kept, tmp_path, instan
     assert {row["chose_good"] for row in rows} <= {"true", "false"}
 
 
+ASKS_BEFORE_IT_CLOSES = "!dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+
+
 def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance, page: Page):
     file = written(minimal(tmp_path), tmp_path / "study.html", instance)
     consent(page, file.as_uri())
+    expect(page.locator("#only-here")).to_be_hidden()
     start(page)
     answer_by_key(page, 3)
     expect_saved(page)
@@ -94,12 +98,24 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     expect(page.locator("h1")).to_be_focused()
     for said in (".done", ".text p"):
         expect(page.locator(said).first).to_be_hidden()
+    assert page.evaluate(ASKS_BEFORE_IT_CLOSES)
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
     for said in (".done", ".text p"):
         expect(page.locator(said).first).to_be_visible()
+    assert not page.evaluate(ASKS_BEFORE_IT_CLOSES)
     saved = json.loads(Path(download.value.path()).read_text())
     assert [entry["kind"] for entry in saved].count("answer") == 8
+
+
+def test_a_browser_without_storage_is_told_before_the_first_trial(tmp_path, instance, page: Page):
+    file = written(minimal(tmp_path), tmp_path / "study.html", instance)
+    page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
+    consent(page, file.as_uri())
+    expect(page.locator("#only-here")).to_contain_text("please do not close or reload it")
+    start(page)
+    answer_by_key(page, 1)
+    expect(page.locator("#indicator")).to_have_text("Kept on this page only")
 
 
 def take(page: Page, link: str, trials: int = 8) -> None:

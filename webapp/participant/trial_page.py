@@ -26,7 +26,14 @@ from webapp.participant.assets import assets_of
 from webapp.sessions.session_payload import Work
 
 
-def working_page(study: Study, work: Work, *, invitation: str = "", lease_minutes: int = 0) -> str:
+def working_page(
+    study: Study,
+    work: Work,
+    *,
+    invitation: str = "",
+    lease_minutes: int = 0,
+    serverless: bool = False,
+) -> str:
     """Return the page on which a participant works, or its preview.
 
     Args:
@@ -35,6 +42,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         invitation: The URL at which another person would begin; empty if no URL is for everybody.
         lease_minutes: How long an inactive participant keeps the place; 0 where there are no
             places.
+        serverless: Whether the study is static, so that the browser alone may have the answers.
     """
     response, address = response_of(study), assets_of(current_app).address
     return render_template(
@@ -46,6 +54,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         work=add_script_urls(work, response, address),
         invitation=invitation,
         lease_minutes=lease_minutes,
+        serverless=serverless,
         longest_text=LONGEST_TEXT,
         font="" if study.trial.font == "system" else study.trial.font,
         font_src=_font_data_url(study),

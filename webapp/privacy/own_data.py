@@ -25,6 +25,7 @@ from webapp.database.models import (
     OutgoingReport,
     Participant,
     Payment,
+    Response,
     Run,
     SessionSummary,
     Tag,
@@ -34,6 +35,7 @@ from webapp.runs.humanness import describe_own_score
 from webapp.runs.integrity import get_flags, make_certificates
 from webapp.runs.people import AnsweredTrial, load_participant_record
 from webapp.sessions.lookup import SINGLE
+from webapp.sessions.measurements import read_details
 from webapp.sessions.session_payload import shown_trial
 
 _Row = TypeVar("_Row", bound=Base)
@@ -181,8 +183,15 @@ def _describe_trial(study: Study, answered_trial: AnsweredTrial) -> dict[str, An
         answered_trial.trial.good_side,
         answered_trial.trial.options,
     )
-    response = None if answered_trial.response is None else _row_to_json(answered_trial.response)
-    return {"on_the_screen": dict(screen_content), "your_answer": response}
+    response = answered_trial.response
+    answer = None if response is None else _describe_answer(response)
+    return {"on_the_screen": dict(screen_content), "your_answer": answer}
+
+
+def _describe_answer(response: Response) -> dict[str, Any]:
+    """Return a stored answer; the side of a typed one would say whether it was expected."""
+    is_typed = read_details(response.steps) is not None
+    return _row_to_json(response, without=(*_KEYS, "chosen_side") if is_typed else _KEYS)
 
 
 def _describe_payment(payment: Payment) -> dict[str, Any]:

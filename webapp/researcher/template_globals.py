@@ -93,7 +93,7 @@ _SENTENCES = {
     "payment settled by hand": "Payment {payment} is settled: {state}.",
     "run closed": "The run is closed: nobody new is let in.",
     "run opened": "The run is open again.",
-    "run archived": "The run was put away.",
+    "run archived": "The run is in the archive.",
     "run taken out of the archive": "The run is listed again.",
     "run unblinded": "The run is unblinded: its results can be seen and exported.",
     "places added": "Places were added: the run now has {places}.",

@@ -135,7 +135,7 @@ class StaticPages:
                     "done": done,
                     "total": make_placeholder("total"),
                 }
-                pages[page] = working_page(met, cast(Work, trial_counts))
+                pages[page] = working_page(met, cast(Work, trial_counts), serverless=True)
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
                 pages[f"{name} {number}" if number else name] = page

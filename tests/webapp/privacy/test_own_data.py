@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import select
 
 from webapp.database.engine import reading
-from webapp.database.models import Participant
+from webapp.database.models import Participant, Response
+from webapp.privacy.own_data import _describe_answer
 
 pytestmark = pytest.mark.one_database
 HOSTILE = "<script>alert(1)</script>\x00 =1+1"
@@ -37,6 +38,12 @@ def test_all_of_ones_own_and_nothing_of_others_is_sent(codes, run, client):
     assert data["you"]["code"] == codes[0]
     assert codes[1] not in sent.text
     assert "good_side" not in sent.text
+
+
+def test_a_typed_answer_does_not_say_whether_it_was_expected():
+    typed = Response(chosen_side="first", steps='{"details":{"text":"dog"}}')
+    assert _describe_answer(typed) == {"steps": '{"details":{"text":"dog"}}'}
+    assert _describe_answer(Response(chosen_side="first")) == {"chosen_side": "first"}
 
 
 @pytest.mark.parametrize("code", ["", "x" * 5000, HOSTILE, "%", "' or 1=1 --"])

@@ -27,6 +27,7 @@ const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
 export function installLocalServer(study, programs) {
   const localServer = new LocalServer(study);
   document.addEventListener?.("click", showThanksAfterSaving);
+  globalThis.addEventListener?.("beforeunload", warnBeforeSaving);
   Object.defineProperty(server, "currentUrl", { get: address.currentUrl });
   Object.assign(server, {
     enterUrl: address.enterUrl,
@@ -144,6 +145,7 @@ class LocalServer {
       const bar = page.getElementById("bar");
       bar?.setAttribute("max", String(progress.total));
       bar?.setAttribute("value", String(progress.answered.size));
+      if (this.#journal.isOnDisk) page.getElementById("only-here")?.remove();
       if (this.#store.takesWholeSessions) this.#showWhereSaved(page);
     }, progress, session);
   }
@@ -162,7 +164,9 @@ class LocalServer {
       if (part) moveFileLinkUp(page, part);
       // Answers that a store refused are not stored, even if the participant saved the file.
       const refused = !page.getElementById("kept-here")?.hasAttribute("hidden");
-      if (part && progress.at === "finished") hideThanks(page, !this.#store.isFile && refused);
+      if (!part || progress.at !== "finished") return;
+      part.setAttribute("data-unsaved", "");
+      hideThanks(page, !this.#store.isFile && refused);
     }, progress, session);
   }
 
@@ -425,8 +429,18 @@ function hideThanks(page, refused) {
 
 /** @param {Event} event */
 function showThanksAfterSaving({ target }) {
-  if (!(target instanceof Element && target.closest("#answers-file a"))) return;
+  const part = target instanceof Element && target.closest("a") && target.closest("#answers-file");
+  if (!part) return;
+  part.removeAttribute("data-unsaved");
   for (const element of document.querySelectorAll(SHOWN_AFTER_SAVING)) element.toggleAttribute("hidden", false);
+}
+
+/**
+ * Lets the browser ask before it closes a page with a finished session that nobody saved.
+ * @param {Event} event
+ */
+function warnBeforeSaving(event) {
+  if (document.querySelector("#answers-file[data-unsaved]")) event.preventDefault();
 }
 
 /**
