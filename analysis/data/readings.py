@@ -146,7 +146,7 @@ _ADJUSTED = (
 
 
 def _remove_length_effect(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return times as they would be at the mean number of characters, by each participant's line.
+    """Return times adjusted to the mean length, by each participant's regression on characters.
 
     Ferreira, F. & Clifton, C. (1986). The independence of syntactic processing. Journal of Memory
     and Language, 25(3), 348-368; here of logarithms, so that differences stay in per cent.

@@ -128,7 +128,7 @@ def _average_cells(
 
 
 def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str]) -> Row:
-    """Return what the two sides of a contrast come to: its estimate is first minus second.
+    """Return the mean of each side of a contrast; its estimate is the first minus the second.
 
     Args:
         means: The mean of each cell.
@@ -143,7 +143,7 @@ def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str
 
 
 def _match(first: Weights, second: Weights) -> bool:
-    """Return whether two contrasts ask the same, in this or in the opposite direction."""
+    """Return whether two contrasts compare the same, in this or in the opposite direction."""
     if set(first) != set(second):
         return False
     ratio = [first[cell] / second[cell] for cell in first]

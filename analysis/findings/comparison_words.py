@@ -207,7 +207,7 @@ def _write_margin(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
 
 
 def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return how large a difference from zero is beside the margin, if there is one."""
+    """Return how a difference from zero compares with the margin, if there is one."""
     if pd.isna(row["smallest_effect"]):
         return ""
     margin = _write_margin(row, words)
@@ -219,7 +219,7 @@ def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
 
 
 def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return what both sides of a comparison come to, between the verdict and the estimate."""
+    """Return the value of each side of a comparison, to print between verdict and estimate."""
     first, second = row.get("first", np.nan), row.get("second", np.nan)
     if pd.isna(first) or pd.isna(second):
         return ", "

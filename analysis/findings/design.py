@@ -46,7 +46,7 @@ class Crossing:
         return [levels for levels in product(*self.factors.values()) if levels not in filled_cells]
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
-        """Return each cell's name when these factors alone count, and the crossing of them."""
+        """Return each cell's levels of these factors alone, and the crossing of these factors."""
         places = [index for index, name in enumerate(self.factors) if name in factors]
         levels = {
             cell: tuple(values[index] for index in places) for cell, values in self.cells.items()

@@ -248,7 +248,7 @@ class ReadingTimes(Measure):
     )
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
-        """Return the times of regions; in a Maze, only of words chosen rightly at once."""
+        """Return the times of regions; in a Maze, only of words chosen correctly at first."""
         return sum_by_region(
             keep_right_words(select_comparable_readings(inputs.run, inputs.data.judgments).frame)
         )
@@ -358,7 +358,7 @@ def _choose_example_texts(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFr
 
 
 def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return readings whose word was chosen rightly at once, if the task has a choice."""
+    """Return readings whose word was chosen correctly at first, if the task has a choice."""
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 

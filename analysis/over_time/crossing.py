@@ -109,7 +109,7 @@ def resample_curves(
 
 
 def _share_of_trainings(correct: NDArray[np.bool_]) -> Floats:
-    """Return how much of the variance between trainings' accuracies is not that of single answers.
+    """Return the share of the variance between trainings' accuracies that answers do not explain.
 
     It is 1 - (mean square of the residuals) / (mean square of trainings), at least 0, by the
     two-way analysis of variance of each checkpoint; the variation of answers is in the resamples of

@@ -144,7 +144,7 @@ def _collect_models(inputs: FindingInputs, judged: Sequence[str]) -> tuple[list[
 def _align_checkpoints(
     seen: Sequence[NDArray[np.int64]],
 ) -> tuple[NDArray[np.int64], list[NDArray[np.intp]]]:
-    """Return the tokens of the checkpoints that all trainings have, and their places in each.
+    """Return the tokens of the checkpoints that all trainings have, and their indices in each.
 
     Trainings on other orders of one text differ by some tokens at the end of an epoch.
     """
@@ -156,7 +156,7 @@ def _align_checkpoints(
 
 
 def _choose_constructions(items: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the constructions with enough units of items, all of them first, and why not more."""
+    """Return "" for all items, the constructions with enough items, and why others are left out."""
     counts = items.groupby("construction", sort=False)["frame"].nunique()
     enough = counts[counts >= FEWEST_ITEMS].index.tolist()
     few = sorted(set(counts.index) - set(enough))

@@ -153,7 +153,7 @@ def study_origin(study: Study, seed: int, means: str = "") -> str:
 
 
 def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
-    """Return how many participants have a power of .80, among the sizes tried, in words.
+    """Return in words how many participants, of the sizes tried, give a power of .80.
 
     Args:
         rows: A summary's rows of one comparison, a row for each size.

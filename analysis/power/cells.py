@@ -116,7 +116,7 @@ class TimesModel:
 
     @classmethod
     def of_differences(cls, log_sds: tuple[float, ...]) -> "TimesModel":
-        """Return times from five standard deviations, those of effects being of a difference.
+        """Return the model of times with five standard deviations, effects' being of a difference.
 
         The difference of two independent terms has twice the variance of one.
         """
@@ -243,7 +243,7 @@ class SimulatedAnswers:
     judge: Callable[[int, int], Judgment]
 
     def keeps(self, study: Study) -> Callable[[Floats], set[int]]:
-        """Return a function from all points to the participants kept by the study's rules."""
+        """Return a function that takes all points and returns whom the study's rules keep."""
         grouped = self.rows.groupby("participant").indices
         of_person = {int(str(person)): list(places) for person, places in grouped.items()}
 

@@ -80,7 +80,7 @@ _RULES_NOTE = (
 def power_of_comparisons(
     study: Study, built: BuiltLists, options: PowerOptions
 ) -> Iterator[Outcome]:
-    """Yield the power of each primary comparison; of several scales, for each or the named one.
+    """Yield the power of each primary comparison, for every scale or for the named one.
 
     Raises:
         click.UsageError: The scale does not exist, or means are given without naming their scale.
@@ -109,7 +109,7 @@ def power_of_comparisons(
 
 
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
-    """Return the participants needed to tell people from a model that is right less often."""
+    """Return how many participants show that people are right more often than a model."""
     return _compute_outcome(study, built, options).sentences
 
 
@@ -181,7 +181,7 @@ def _count_scale_points(model: AnswerModel) -> int:
 
 
 def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> AnswerModel:
-    """Return how the answers of a measure are simulated, in a mixed session those of a task."""
+    """Return the model that simulates a measure's answers; in a mixed session, a task's."""
     response = response_of(study)
     response = response.types.get(task, response)
     if measure == LOG_RT:
@@ -210,7 +210,7 @@ def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
 def _read_expected_means(
     study: Study, built: BuiltLists, measure: str, options: PowerOptions
 ) -> Path | Mapping[str, float] | None:
-    """Return the expected means of a measure: a file, accuracies, or None for the middle."""
+    """Return a measure's expected means: their file, accuracies, or None for the default."""
     if options.means is not None and measure != LOG_RT:
         return options.means
     return expected_accuracies(study, built.lists, options) if measure == ACCURACY else None

@@ -27,7 +27,7 @@ _PERCENT = 100.0
 def primary_comparisons(
     study: Study, built: BuiltLists, options: PowerOptions
 ) -> list[PlannedComparison]:
-    """Return the primary comparisons of the study, of reading times with ``--slowdown``."""
+    """Return the study's primary comparisons; ``--slowdown`` makes implied ones of times."""
     planned = [
         comparison
         for comparison in planned_comparisons(study, items_in(study, built))

@@ -198,7 +198,7 @@ def _describes_design(
     chose_good: "pd.Series[bool]",
     answers: NDArray[np.object_] | None,
 ) -> bool:
-    """Return whether a column of 0 and 1 describes something else than which choices were right.
+    """Return whether a column of 0 and 1 is about something other than right choices.
 
     It does if it has one value for each item, participant, side of the expected version, or each
     of two keys. Where nothing occurs twice, so that one value for each says nothing, it does unless

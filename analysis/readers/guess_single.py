@@ -94,7 +94,7 @@ def guess_single_answers(
 
 
 def _say_the_same(answers: pd.DataFrame) -> bool:
-    """Return whether columns hold the same answers in every row, as yes and 1."""
+    """Return whether columns hold the same answers in every row, such as yes and 1."""
     words = {**dict.fromkeys(GOOD_WORDS, "yes"), **dict.fromkeys(BAD_WORDS, "no")}
     plain = answers.map(lambda cell: cell.strip().lower())
     unified = plain.map(lambda cell: words.get(cell, cell)).replace("", pd.NA)
@@ -102,7 +102,7 @@ def _say_the_same(answers: pd.DataFrame) -> bool:
 
 
 def describe_missing(answers: str, rows: pd.DataFrame, shown: str | None = None) -> str:
-    """Return that no column holds the answers, and which one holds something else.
+    """Return a sentence: no column holds the answers, and which one holds something else.
 
     Args:
         answers: What the answers are called.

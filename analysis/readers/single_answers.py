@@ -74,7 +74,7 @@ def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -
 def settle_typed_answers(
     rows: pd.DataFrame, mapping: TableMap, account: Accounting, path: Path
 ) -> pd.DataFrame:
-    """Return rows that say of each typed answer whether the person could not think of one.
+    """Return rows in which typed answers that mean "I cannot think of any" are marked.
 
     Rows without a text are left out, unless they or the mapping say that it means no answer.
 

@@ -166,7 +166,7 @@ def _choose_front_tables(comparison: Comparison) -> list[Table]:
 
 
 def _choose_checklist(comparison: Comparison) -> list[Table]:
-    """Return the tables that are a page of their own: longer than the results, for a supplement."""
+    """Return the checklist's tables, which get a page of their own: they exceed the results."""
     return [table for table in comparison.tables if table.section is Section.BASELINE]
 
 

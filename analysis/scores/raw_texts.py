@@ -49,7 +49,7 @@ class RawTexts:
     joined_texts: Mapping[str, frozenset[str]]
 
     def find_text(self, item: Item, option: str) -> str | None:
-        """Return an option after its context as the file writes it; None if it is composed.
+        """Return an option after its context, as written in the file; None if no cell contains it.
 
         A composed text, such as regions that are joined, is in no cell of the file.
 

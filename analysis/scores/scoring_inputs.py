@@ -77,7 +77,7 @@ class Materials:
         return replace(self, rendering=rendering, changes=[])
 
     def noting(self, rendering_function: Callable[[str], str]) -> Callable[[str], str]:
-        """Return a rendering that keeps each text it changes, with the result, in ``changes``."""
+        """Return a rendering that also records each changed text and its result in ``changes``."""
 
         def noted(text: str) -> str:
             rendered = rendering_function(text)

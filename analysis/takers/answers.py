@@ -105,7 +105,7 @@ def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
+    """Return the share of a reading's samples that each rule could read, or that were unreadable.
 
     Args:
         samples: As in ``TakerData.samples``.

@@ -1,4 +1,4 @@
-"""The finding that sets people's answers beside the words of language models."""
+"""The finding that compares people's answers with the words of language models."""
 
 from collections.abc import Iterator, Mapping
 

@@ -109,7 +109,7 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
 
 
 def _people(judgments: pd.DataFrame) -> "pd.Series[str]":
-    """Return who gave each answer; without known participants, each is another person."""
+    """Return who gave each answer; if participants are unknown, each answer is another person's."""
     unknown = pd.Series([f"row {n}" for n in range(len(judgments))], judgments.index, dtype=str)
     if "participant" not in judgments:
         return unknown

@@ -82,7 +82,7 @@ class Compared:
         return float(np.maximum(counts / counts.sum() - self.model, 0.0).sum())
 
     def distances_without_each(self) -> Floats:
-        """Return the distance without each person's answers; as it is if nobody else answered."""
+        """Return the distance without each person's answers; unchanged if nobody else answered."""
         whole = self.distance(self.counts)
         left = [self.counts - own for own in self.by_person]
         return np.array([self.distance(rest) if rest.sum() > 0 else whole for rest in left])

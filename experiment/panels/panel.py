@@ -303,7 +303,7 @@ _DEMONSTRATION = "demonstration"
 
 
 class Panel(PanelTable):
-    """Where participants come from by a link, and go back to by another."""
+    """Where participants come from by one link, and go back to by another."""
 
     @model_validator(mode="before")
     @classmethod

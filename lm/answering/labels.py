@@ -221,7 +221,7 @@ def _mentions(text: str) -> set[str]:
 
 
 def _clauses(marked: str) -> Iterator[str]:
-    """Yield the clauses that can choose: none that is conceded, or answers what is worse."""
+    """Yield the clauses that can choose: no concessions, and no answers to what is worse."""
     before = ""
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", marked):
         for part in re.split(_CLAUSE_END, sentence):

@@ -169,7 +169,7 @@ def parse_reply(payload: object) -> ServerReply:
 
 
 def find_written_text(reply: ServerReply) -> str:
-    """Return the text that a chat model wrote; a refusal in a place of its own is such a text.
+    """Return the text that a chat model wrote; a refusal in a separate field counts as text.
 
     Raises:
         UnusableReplyError: The reply has no text, although nothing explains why.
@@ -304,7 +304,7 @@ def join_stream(text: str) -> object:
 
 
 def _add_event(choice: dict[str, Any], event: object) -> None:
-    """Add a part of an answer; what is no part is kept, so that the schema refuses the answer."""
+    """Add a part of an answer; anything else is kept, so that the schema refuses the answer."""
     if not isinstance(event, dict):
         choice["error"] = event is None or event
         return

@@ -78,7 +78,7 @@ def chosen_settings(name: str, options: Mapping[str, object]) -> dict[str, objec
 
 
 def counts_all_words(options: Mapping[str, object]) -> bool:
-    """Return that words outside the vocabulary are not counted as words of their own."""
+    """Return False: words outside the vocabulary are not counted as words of their own."""
     return False
 
 

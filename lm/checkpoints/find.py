@@ -150,7 +150,7 @@ def find_revisions(
 
 
 def refuse_half_written(folder: Path) -> None:
-    """Raise an error if a checkpoint's files are not whole.
+    """Raise an error if a checkpoint's files are incomplete.
 
     Raises:
         LmError: config.json or the weights are missing, or a file of weights is too short.

@@ -135,7 +135,7 @@ class HfScorer:
         return self._packed.fault if self._packed else self._fault
 
     def _packed_way(self) -> tuple[CheckedPacking | None, str]:
-        """Return the packed way to run the model, not tried yet, or why there is none."""
+        """Return the model's tree packing, not tested yet, or why there is none."""
         if self.encoder.beginning is None:
             return None, "a masked model also reads the words that follow"
         head = self.model.get_output_embeddings()
@@ -289,7 +289,7 @@ class HfScorer:
 
     @torch.inference_mode()
     def top_words(self, before: str, n: int) -> list[str]:
-        """Return the most probable next words, the first one first; see ``lm.completions``."""
+        """Return the most probable next words, most probable first; see ``lm.completions``."""
         return search_words(self._next_logits, self.encoder, before, n)
 
     def _next_logits(self, ids: torch.Tensor) -> torch.Tensor:

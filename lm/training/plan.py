@@ -129,7 +129,7 @@ class TrainingPlan:
             (self.out / TAGS).write_text(tags, encoding="utf-8", newline="\n")
 
     def seen(self, progress: Progress) -> int:
-        """Return the number of words that a training has read, those of earlier epochs included."""
+        """Return the number of words that a training has read, including earlier epochs."""
         settings = self.settings
         rows = (len(self.corpus.splits[TRAIN]) - 1) // settings.batch
         in_epoch = min(progress.window * settings.steps, rows)

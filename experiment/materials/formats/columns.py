@@ -146,7 +146,7 @@ def _column_of_kinds(
 def kinds_from_conditions(
     table: RawTable, headers: dict[str, str], lists: str
 ) -> tuple[RawTable, dict[str, str], list[str]]:
-    """Return a table whose fillers and practice rows, named among conditions, have a kind instead.
+    """Return a table whose conditions that name a kind (filler, practice) are kinds instead.
 
     Args:
         table: The table.
@@ -203,7 +203,7 @@ def _kind_within(condition: str) -> str:
 
 
 def read_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
-    """Return a table whose columns of questions have the names that trials look for, in any case.
+    """Return a table whose question columns have the names, in lower case, that trials expect.
 
     The right answer may be the number of one of two columns of options, as 1 is of "Option1".
     Numbers are no questions; without a column of questions, columns called answer keep their names.

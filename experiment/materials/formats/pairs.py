@@ -328,7 +328,7 @@ def _refuse_shifted(drafts: list[Draft], version: str) -> None:
 
 
 def _count_words(text: str) -> Counter[str]:
-    """Return the words of a text, or the signs of a script without spaces, and their neighbours.
+    """Count a text's words and pairs of neighbours; characters, in a script without spaces.
 
     Versions may have the same words in another order.
     """

@@ -209,7 +209,7 @@ def _make_table_from_cells(
 
 
 def refuse_other_number(columns: Sequence[str], cells: Sequence[str], location: str) -> None:
-    """Refuse names of columns that are more or fewer than a row's cells.
+    """Refuse a number of column names other than the number of cells in a row.
 
     Raises:
         MaterialsError: They are.

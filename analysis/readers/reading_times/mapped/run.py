@@ -259,7 +259,7 @@ def _make_mapped_study(
 
 
 def _describe(rows: pd.DataFrame, run: ExportedRun) -> list[str]:
-    """Return what was read, and what nothing can check."""
+    """Return sentences on what was read, and on what could not be checked."""
     notes = [
         f"{len(rows):,} rows: {rows['participant'].nunique():,} participants, "
         f"{rows['item'].nunique():,} items, conditions "
