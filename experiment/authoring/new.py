@@ -22,7 +22,7 @@ from experiment.authoring.study_toml import (
 from experiment.authoring.words import StudyTask, choose_task, is_tag
 from experiment.comparisons.planned import planned_comparisons
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
-from experiment.materials.formats.read import Found, read_materials
+from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import item_table, load_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
@@ -51,7 +51,7 @@ class NewStudy:
     """
 
     folder: Path
-    materials: Found
+    materials: FileContents
     task: StudyTask
     design: DesignPlan
     oddities: tuple[ParallaxError, ...] = ()
@@ -137,7 +137,7 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
 
 
 def _find_oddities(
-    found: Found, task: StudyTask, design: DesignPlan, source: Path, language: str
+    found: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
     """Return the oddities that the lints find in the items, located in the source.
 
@@ -163,7 +163,7 @@ def _read_source(
     response: str,
     language: str,
     columns: Sequence[str],
-) -> Found:
+) -> FileContents:
     response_type = response_class(response) if response else None
     return read_materials(
         source,

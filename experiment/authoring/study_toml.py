@@ -9,7 +9,7 @@ from experiment.authoring.words import StudyTask, Words
 from experiment.comparisons.planned import PlannedComparison
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
-from experiment.materials.formats.read import Found
+from experiment.materials.formats.read import FileContents
 from experiment.records import PAIR, Item
 from experiment.responses.answer import Balance
 from experiment.responses.base import ResponseType
@@ -27,7 +27,7 @@ def study_toml(
     title: str,
     language: str,
     items_file: str,
-    materials: Found,
+    materials: FileContents,
     task: StudyTask,
     design: DesignPlan,
     groups: Mapping[str, str],

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import experiment.responses
-from experiment.materials.formats.read import Found
+from experiment.materials.formats.read import FileContents
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import RESPONSE_TYPES, load_response, response_class
 
@@ -157,7 +157,7 @@ class StudyTask:
     notes: tuple[str, ...] = ()
 
 
-def choose_task(materials: Found, name: str, language: str) -> StudyTask:
+def choose_task(materials: FileContents, name: str, language: str) -> StudyTask:
     """Return the task that suits the items, or the task that their author chose.
 
     Items of another program's file get the response type that it asks for. Single sentences are
@@ -192,7 +192,7 @@ def choose_task(materials: Found, name: str, language: str) -> StudyTask:
     )
 
 
-def _derive_response_type(materials: Found) -> str:
+def _derive_response_type(materials: FileContents) -> str:
     return next(
         name
         for name in RESPONSE_TYPES.built_in

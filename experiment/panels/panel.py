@@ -307,13 +307,13 @@ class Panel(PanelTable):
 
     @model_validator(mode="before")
     @classmethod
-    def _on_top_of_its_preset(cls, keys: object) -> object:
+    def _merge_with_preset(cls, keys: object) -> object:
         if not isinstance(keys, dict) or keys.get("preset") not in PRESETS:
             return keys
         return merge_tables(preset(str(keys["preset"])), keys)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_panel(self) -> Self:
         check_panel(self)
         return self
 

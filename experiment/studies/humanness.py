@@ -51,7 +51,7 @@ class _Rate(_Table):
     )
 
     @model_validator(mode="after")
-    def _a_part_of_all(self) -> Self:
+    def _check_counts(self) -> Self:
         if any(k > n for k, n in (self.people, self.programs)):
             raise ValueError("more than there were: give [how many, of how many]")
         return self
@@ -89,7 +89,7 @@ class Rates(_Table):
     )
 
     @model_validator(mode="after")
-    def _each_once(self) -> Self:
+    def _refuse_repeated(self) -> Self:
         for kind, names in (
             ("item", [rate.item for rate in self.items]),
             ("at_least", [str(rate.at_least) for rate in self.failures]),

@@ -73,7 +73,7 @@ class Question(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _keys_of_its_type(self) -> Self:
+    def _check_keys_of_type(self) -> Self:
         for key, types in _OWN_KEYS.items():
             # Options have a separate check, which reports their line.
             if key != "options" and key in self.model_fields_set and self.type not in types:
@@ -173,7 +173,7 @@ class ScreeningQuestion(Question):
     )
 
     @model_validator(mode="after")
-    def _decides_something(self) -> Self:
+    def _require_criterion(self) -> Self:
         if self.type == "number":
             if self.accept or (self.at_least is None and self.at_most is None):
                 raise ValueError("at_least or at_most for a number, without accept")
@@ -204,7 +204,7 @@ class ComprehensionQuestion(Question):
     correct: list[str] = Field(min_length=1, description="the right answer, or several")
 
     @model_validator(mode="after")
-    def _can_be_right(self) -> Self:
+    def _check_answer(self) -> Self:
         _among_options(self, self.correct, "correct")
         return self
 

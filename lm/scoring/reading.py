@@ -95,7 +95,7 @@ def score_trie(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Flo
         else:
             walk.read(level)
             level += 1
-    return walk.found
+    return walk.results
 
 
 def _find_run_ends(counts: Ints, n_parents: Ints) -> Ints:
@@ -115,14 +115,14 @@ class _TrieReader(Generic[State]):
     """The state of reading a trie level by level.
 
     Attributes:
-        found: The results of the wanted nodes so far.
+        results: The results of the wanted nodes so far.
         counts: int64, shape ``(levels,)``: the number of nodes read at each level.
         n_parents: int64, shape ``(levels,)``: the number of their different parents.
     """
 
     def __init__(self, trie: Trie, model: IncrementalModel[State], wanted: Bools) -> None:
         self._trie, self._model, self._wanted = trie, model, wanted
-        self.found = np.full(trie.tokens.size, np.nan)
+        self.results = np.full(trie.tokens.size, np.nan)
         self._needed = _find_ancestors(trie, wanted)
         # Rows of the states: a node's index among the nodes read at its level.
         read_before = np.concatenate(([0], np.cumsum(self._needed)))
@@ -164,9 +164,9 @@ class _TrieReader(Generic[State]):
             return
         rows = (self._rows[nodes] + row_offsets).astype(np.int64)
         answers = self._model.logprobs_nats(state, rows, self._trie.tokens[nodes])
-        if self.found.ndim < answers.ndim:
-            self.found = np.full((self.found.size, answers.shape[1]), np.nan)
-        self.found[nodes] = answers
+        if self.results.ndim < answers.ndim:
+            self.results = np.full((self.results.size, answers.shape[1]), np.nan)
+        self.results[nodes] = answers
 
     def _select_nodes(self, level: int, selected: Bools) -> Ints:
         start, end = self._trie.level_starts[level : level + 2].tolist()

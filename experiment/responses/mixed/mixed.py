@@ -279,10 +279,10 @@ class Mixed(ResponseType):
         assert isinstance(steps, Steps | None)
         of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
         of_task |= {"details": details} if type_.has_details else {}
-        return {**type_.derive_all_columns(of_task), **self._alien[task], "task": task}
+        return {**type_.derive_all_columns(of_task), **self._foreign_columns[task], "task": task}
 
     @cached_property
-    def _alien(self) -> dict[str, dict[str, None]]:
+    def _foreign_columns(self) -> dict[str, dict[str, None]]:
         """The columns that stay empty in each task's rows because only other tasks have them."""
         names = {
             task: {column.name for column in type_.all_columns}
@@ -292,7 +292,7 @@ class Mixed(ResponseType):
         return {task: dict.fromkeys(sorted(all_names - of_task)) for task, of_task in names.items()}
 
     @cached_property
-    def _alien_steps(self) -> dict[str, dict[str, None]]:
+    def _foreign_step_columns(self) -> dict[str, dict[str, None]]:
         """The same for the columns of the table of steps."""
         tables = {task: type_.step_table for task, type_ in self.types.items()}
         names = {
@@ -308,7 +308,7 @@ class Mixed(ResponseType):
         task, part = self.part_of(arrangement)
         response = self.tasks[task].type
         for row in response.step_rows(item, part, answer):
-            yield {**self._alien_steps[task], **row}
+            yield {**self._foreign_step_columns[task], **row}
 
     # How items are checked.
 

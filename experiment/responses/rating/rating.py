@@ -115,7 +115,7 @@ class Points(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _one_label_each(self) -> Self:
+    def _check_labels(self) -> Self:
         if not self.labels:
             return self
         if len(self.labels) != self.points:

@@ -89,7 +89,7 @@ class Typed(OneVersion):
     )
 
     @model_validator(mode="after")
-    def _order_lengths(self) -> Self:
+    def _check_lengths(self) -> Self:
         if self.min_length > self.max_length:
             raise ValueError(
                 f"min_length is {self.min_length} and max_length {self.max_length}: no answer "
