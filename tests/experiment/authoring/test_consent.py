@@ -46,7 +46,7 @@ def written(tmp_path: Path) -> Written:
 
 def missing(folder: Path) -> set[str]:
     elements = consent_elements(load_study(str(folder)))
-    return {element.name for element in elements if not element.found}
+    return {element.name for element in elements if not element.passage}
 
 
 @pytest.mark.parametrize("folder", [*SHIPPED, "docs/humanness"])

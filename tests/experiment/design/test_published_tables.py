@@ -186,7 +186,7 @@ def test_the_lists_are_the_published_ones_sentence_by_sentence(published, tmp_pa
     source, table, lists, practice, columns = published()
     (tmp_path / "table.csv").write_text("\n".join(table), encoding="utf-8")
     made = new_study(tmp_path / "study", tmp_path / "table.csv", language="en", headers=columns)
-    assert len(made.found.practice) in (practice, practice * len(lists)), source
+    assert len(made.materials.practice) in (practice, practice * len(lists)), source
     report = check_folder(str(tmp_path / "study"), 1)
     assert report.errors == ()
     found = [{entry.item.good: entry.kind for entry in entries} for entries in report.built.lists]

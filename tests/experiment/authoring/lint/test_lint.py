@@ -36,9 +36,9 @@ def of_file(
     except ParallaxError as error:
         return [str(error)]
     assert made is not None
-    kept = [note for note in made.found.notes if note.startswith("Hidden")]
+    kept = [note for note in made.materials.notes if note.startswith("Hidden")]
     again = [str(note) for note in check_folder(str(folder), 1).notes]
-    told = [str(note) for note in made.odd if isinstance(note, StudyNote)]
+    told = [str(note) for note in made.oddities if isinstance(note, StudyNote)]
     if bool(told) > bool(again):
         raise AssertionError(f"study check forgets what study new said: {told}")
     return [each for each in (*kept, *told, *again) if "while the run is blind" not in each]
@@ -138,7 +138,7 @@ def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad, written):
     ]
     (tmp_path / "t.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
     new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", headers={})
-    notes = [str(note) for note in new.odd]
+    notes = [str(note) for note in new.oddities]
     assert any(f'its good version is labelled "{good}"' in note for note in notes)
 
 

@@ -74,7 +74,7 @@ def test_an_array_of_ibex_is_sentences_with_questions_fillers_and_practice(tmp_p
 def test_a_study_asks_as_the_file_s_own_program(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     new = new_study(tmp_path / "s", tmp_path / name, language="en", headers={})
-    assert new.asking.name == "self_paced"
+    assert new.task.name == "self_paced"
     assert new.design.lists == 2
     assert "Warm up here." in (tmp_path / "s" / "practice.toml").read_text()
 
