@@ -17,7 +17,7 @@ from analysis.data.n_alternatives import chance_accuracy
 from analysis.data.participant_flow import count_participants
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import comparison_sentences
-from analysis.findings.design import missing_judgments
+from analysis.findings.design import label_conditions, missing_judgments
 from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.responses.base import ResponseAnalysis, load_analysis, select_findings
@@ -54,7 +54,8 @@ def compare(
     ]
     data = keep_targets(response.join(run, by_metric))
     origin = _provenance(run, by_metric, data, options, code_version, response)
-    context = Context(study_of_targets(run.study, run.items), origin)
+    conditions = label_conditions(run.study, run.items)
+    context = Context(study_of_targets(run.study, run.items), origin, conditions)
     inputs = FindingInputs(run, by_metric, scores, data, options, context)
     return _make_comparison(
         response, inputs, _run_findings(select_findings(response, inputs), inputs)

@@ -166,7 +166,9 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
         readings[RELATIVE_REGION] = 0
     else:
         judgments[_VALUES[task.measure]] = own if task.measure == "rating" else own == len(PAIR)
-    run = SimpleNamespace(study=task.study, items=task.answers.items, readings=readings)
+    run = SimpleNamespace(
+        study=task.study, items=task.answers.items, readings=readings, whole_study=None
+    )
     return FindingInputs(
         run, [], [], Joined(judgments, {}, task.answers.items), ComparisonOptions(),
         Context(task.study, SimpleNamespace(simulated=True, resamples=100, seed=1, footer=())),

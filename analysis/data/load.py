@@ -148,6 +148,7 @@ class ExportedRun:
     answers: pd.DataFrame | None = None  # questionnaire answers; None if the run has none
     readings: pd.DataFrame | None = None  # one row per word; None unless read in steps
     parts: tuple["ExportedRun", ...] = ()  # the exported parts, if the run joins several
+    whole_study: Study | None = None  # with all tasks or scales, if the run has one of them alone
 
     @property
     def of_parts(self) -> bool:

@@ -81,7 +81,7 @@ def _count_by_level(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tup
         )
         is_kept = participants_with_place["participant"].isin(kept)
         counts_by_factor[factor] = {
-            level: (
+            run.study.analysis.label(factor, level): (
                 int((is_kept & (participant_levels == level)).sum()),
                 int((participant_levels == level).sum()),
             )

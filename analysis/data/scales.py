@@ -45,7 +45,7 @@ def select_scale(run: ExportedRun, response: ResponseType, name: str) -> Exporte
     study = make_study_of_part(run.study, response, name)
     columns = [f"{PREFIX}{scale}" for scale in response.named_scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
-    return replace(run, study=study, responses=responses)
+    return replace(run, study=study, responses=responses, whole_study=run.study)
 
 
 def select_rules_of_scale(study: Study, name: str) -> list[Rule]:

@@ -92,6 +92,7 @@ def select_task(run: ExportedRun, task: str) -> ExportedRun:
         trials=_rows_of_task(run.trials, task, of_trials.column_names),
         responses=responses,
         readings=_readings_of_task(run, responses, response.types[task]),
+        whole_study=run.study,
     )
 
 

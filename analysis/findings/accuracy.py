@@ -36,7 +36,7 @@ def _run(inputs: FindingInputs) -> Findings:
         CONDITION: biased_rows(inputs.run, by_condition, CONDITION),
     }
     context = inputs.context
-    of_study = accuracy_tables(context.study, by_construction, by_condition, context.origin)
+    of_study = accuracy_tables(context, by_construction, by_condition)
     tables = tuple(
         add_selection_note(
             table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION]
@@ -72,21 +72,21 @@ ACCURACY = Finding("accuracy", Section.ACCURACY, _run)
 
 
 def accuracy_tables(
-    study: Study, by_construction: pd.DataFrame, by_condition: pd.DataFrame, origin: Provenance
+    context: Context, by_construction: pd.DataFrame, by_condition: pd.DataFrame
 ) -> tuple[Table, ...]:
     """Return Table 1, Table 2 (if the study has a published one), and the table of all conditions.
 
     Args:
-        study: The study; its published figures are read from its folder.
+        context: The study, whose published figures are read from its folder, and the origin of the
+            numbers.
         by_construction: Long form, from ``analysis.statistics.accuracy``.
         by_condition: The same by construction and condition.
-        origin: The origin of the numbers, printed below each table.
     """
-    published = read_published(study)
+    published = read_published(context.study)
     tables = (
-        table_1(study, by_construction, published, origin),
-        table_2(study, by_condition, published, origin),
-        conditions_table(study, by_condition, published, origin),
+        table_1(context.study, by_construction, published, context.origin),
+        table_2(context, by_condition, published),
+        conditions_table(context, by_condition, published),
     )
     return tuple(table for table in tables if table is not None)
 
@@ -125,21 +125,20 @@ def table_1(
 
 
 def table_2(
-    study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
+    context: Context, accuracy: pd.DataFrame, published: Sequence[Published]
 ) -> Table | None:
     """Return the conditions of the published Table 2, in its order; None without such a table.
 
     Args:
-        study: The study.
+        context: The study and the origin of the numbers.
         accuracy: Long form, by construction and condition.
         published: All published figures of the study.
-        origin: The origin of the numbers, printed below the table.
     """
     published_rows = [p for p in published if p.table == "table_2"]
     if not published_rows:
         return None
     pairs = list(dict.fromkeys((p.construction, p.condition) for p in published_rows))
-    rows = _condition_rows(study, pd.DataFrame(pairs, columns=["construction", "condition"]))
+    rows = _condition_rows(context, pd.DataFrame(pairs, columns=["construction", "condition"]))
     return accuracy_table(
         "table_2",
         "Table 2",
@@ -147,22 +146,21 @@ def table_2(
         rows,
         accuracy,
         published_rows,
-        origin,
+        context.origin,
     )
 
 
 def conditions_table(
-    study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
+    context: Context, accuracy: pd.DataFrame, published: Sequence[Published]
 ) -> Table:
     """Return every condition of every construction, next to the published supplement's figures.
 
     Args:
-        study: The study.
+        context: The study and the origin of the numbers.
         accuracy: Long form, by construction and condition.
         published: All published figures of the study.
-        origin: The origin of the numbers, printed below the table.
     """
-    order = [construction.name for construction in study.constructions]
+    order = [construction.name for construction in context.study.constructions]
     # Models' scores are in the order of the materials; judgments have no fixed order.
     scored = accuracy[accuracy["items"] == (ALL if accuracy["is_model"].any() else JUDGED)]
     pairs = scored[["construction", "condition"]].drop_duplicates()
@@ -170,7 +168,7 @@ def conditions_table(
         "construction", key=lambda names: names.map(order.index), kind="stable"
     )
     published_rows = [p for p in published if p.table == "supplement"]
-    rows = _condition_rows(study, pairs)
+    rows = _condition_rows(context, pairs)
     table = accuracy_table(
         "conditions",
         "All conditions",
@@ -178,17 +176,18 @@ def conditions_table(
         rows,
         accuracy,
         published_rows,
-        origin,
+        context.origin,
     )
     return replace(table, section=Section.SUPPLEMENT)
 
 
-def _condition_rows(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
-    titles = {c.name: f"{c.group}: {c.title}" if c.group else c.title for c in study.constructions}
+def _condition_rows(context: Context, pairs: pd.DataFrame) -> pd.DataFrame:
+    constructions = context.study.constructions
+    titles = {c.name: f"{c.group}: {c.title}" if c.group else c.title for c in constructions}
     return pd.DataFrame(
         {
             "group": pairs["construction"].map(titles),
-            "label": pairs["condition"],
+            "label": context.name_conditions(pairs),
             "construction": pairs["construction"],
             "condition": pairs["condition"],
         }

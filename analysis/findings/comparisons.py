@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from analysis.data.own_columns import make_items
+from analysis.data.scales import find_scales
 from analysis.findings.compared_contrasts import contrast_estimator
 from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
@@ -95,13 +96,13 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
             unanswered.append(f"{declared.name}: {error}")
     measures = {measure for design in designs for measure in design.measures}
     parts = []
-    for comparison in planned:
+    for comparison in (as_planned.labelled(study.analysis) for as_planned in planned):
         name, measure = comparison.declaration.name, comparison.measure
         if measure in measures:
             parts.append((comparison, _list_judges(inputs, comparison)))
         elif comparison.is_declared:
             unanswered.append(f'{name}: no answers have the measure "{measure}".')
-    n_primary = _count_primary(parts, study.comparisons)
+    n_primary = _count_primary(inputs, parts, present)
     data, rows = MeasuredAnswers(inputs), []
     for comparison, judges in parts:
         family = n_primary if comparison.declaration.is_primary else len(judges)
@@ -115,13 +116,28 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def _count_primary(
-    answerable: Sequence[tuple[PlannedComparison, list[str]]], declared: Sequence[Comparison]
+    inputs: FindingInputs,
+    answerable: Sequence[tuple[PlannedComparison, list[str]]],
+    present: set[str],
 ) -> int:
-    """Return the size of the primary family; it includes those of the session's other tasks."""
+    """Return the size of the primary family; it includes a session's other tasks and scales."""
     answerable = [(part, judges) for part, judges in answerable if part.declaration.is_primary]
-    names = {part.declaration.name for part, _ in answerable}
-    n_others = sum(other.is_primary and other.name not in names for other in declared)
-    return n_others + sum(len(judges) for _, judges in answerable)
+    n_primary = sum(len(judges) for _, judges in answerable)
+    study, whole = inputs.run.study, inputs.run.whole_study
+    if whole and (scales := find_scales(whole)):
+        return n_primary * len(scales.named_scales)
+    others: list[Comparison] = []
+    if study.comparisons:
+        names = {part.declaration.name for part, _ in answerable}
+        others = [other for other in study.comparisons if other.name not in names]
+    elif whole:
+        designs = construction_designs(whole, make_items(inputs.run.items), own_code=False)
+        others = [
+            implied.declaration
+            for implied in implied_comparisons(whole, designs)
+            if not present & set(implied.constructions)
+        ]
+    return n_primary + sum(other.is_primary for other in others)
 
 
 def _describe_comparison(

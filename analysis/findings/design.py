@@ -1,6 +1,6 @@
 """Crossed designs of constructions: the cells, their answers, and the parts without answers."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Self
@@ -13,6 +13,7 @@ from analysis.findings.finding import FindingInputs, titles_of
 from analysis.statistics.attraction import feature_columns
 from experiment.comparisons.factors import condition_factors
 from experiment.records import Kind
+from experiment.studies.analysis_plan import Analysis
 from experiment.studies.study import Study
 
 VERSION, CONDITION = "version", "condition"
@@ -56,6 +57,21 @@ class Crossing:
         return names, type(self)(
             kept_factors, {names[cell]: values for cell, values in levels.items()}
         )
+
+    def labelled(self, plan: Analysis) -> tuple[dict[str, str], Self]:
+        """Return each cell's name in the words of reports, and the crossing with these words."""
+        if not set(self.factors) & set(plan.labels):
+            return {cell: cell for cell in self.cells}, self
+        cells = {
+            cell: tuple(map(plan.label, self.factors, levels))
+            for cell, levels in self.cells.items()
+        }
+        names = {cell: ", ".join(levels) for cell, levels in cells.items()}
+        factors = {
+            factor: tuple(plan.label(factor, level) for level in levels)
+            for factor, levels in self.factors.items()
+        }
+        return names, type(self)(factors, {names[cell]: cells[cell] for cell in cells})
 
     def without_empty_levels(self) -> Self:
         """Return the crossing without levels that lack answers, and without one-level factors."""
@@ -122,8 +138,10 @@ def crossed_designs(
         answers, cross = cross_conditions(
             answers, items[of_items == name], inputs.run.study, between=between
         )
-        cross = cross.without_empty_levels()
+        names, cross = cross.without_empty_levels().labelled(study.analysis)
         if len(cross.cells) > 1:
+            if study.analysis.labels:
+                answers = answers.assign(cell=answers["cell"].astype(str).map(names))
             yield str(name), answers, cross
 
 
@@ -194,11 +212,13 @@ def _join_levels(levels: pd.DataFrame) -> "pd.Series[str]":
     return first
 
 
-def _factor_values(items: pd.DataFrame) -> pd.DataFrame:
+def _factor_values(items: pd.DataFrame, *, features: bool = True) -> pd.DataFrame:
     """Return the items' own columns by header, and the features of templates."""
     columns = {header(name): items[name].astype(str) for name in list_own_columns(items)}
-    features = feature_columns(items).fillna("")
-    return pd.DataFrame(columns | {name: features[name] for name in features}, index=items.index)
+    if features:
+        of_templates = feature_columns(items).fillna("")
+        columns |= {str(name): of_templates[name] for name in of_templates}
+    return pd.DataFrame(columns, index=items.index)
 
 
 def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
@@ -214,7 +234,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
         place=cells["condition"].map(order.index), other=cells["version"] != "good"
     )
     cells = cells.sort_values(["place", "other"])
-    levels = _find_levels(items)
+    levels = _find_levels(_factor_values(items, features=False), items)
     names = (["version"] if cells["version"].nunique() > 1 else []) + list(levels)
     of_cell = {
         row["cell"]: (
@@ -235,14 +255,36 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
     )
 
 
-def _find_levels(items: pd.DataFrame) -> dict[str, dict[str, str]]:
+def _find_levels(
+    columns: pd.DataFrame, items: pd.DataFrame, named: Sequence[str] = ()
+) -> dict[str, dict[str, str]]:
     """Return each condition's level, by factor: as a plan finds them (``condition_factors``)."""
     targets = items[items["kind"].astype(str) == Kind.TARGET]
     items = items if targets.empty else targets
-    own_columns = {header(name): items[name].astype(str) for name in list_own_columns(items)}
-    rows = pd.DataFrame(own_columns, index=items.index).to_dict("records")
-    columns = [{str(name): str(value) for name, value in row.items()} for row in rows]
-    return condition_factors(zip(items["condition"].astype(str), columns, strict=True))
+    rows = columns.loc[items.index].to_dict("records")
+    texts = [{str(name): str(value) for name, value in row.items()} for row in rows]
+    return condition_factors(zip(items["condition"].astype(str), texts, strict=True), named)
+
+
+def label_conditions(study: Study, items: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Return the words of each construction's conditions whose factors have labels.
+
+    Conditions with the same levels keep their names.
+    """
+    plan, conditions = study.analysis, {}
+    for construction, rows in items.groupby("construction", sort=False) if plan.labels else ():
+        columns = _factor_values(rows, features=bool(plan.factors))
+        levels = _find_levels(columns, rows, plan.factors)
+        if not set(levels) & set(plan.labels):
+            continue
+        words = {
+            condition: ", ".join(plan.label(name, of_factor[condition])
+                                 for name, of_factor in levels.items())
+            for condition in next(iter(levels.values()))
+        }  # fmt: skip
+        if len({*words.values()}) == len(words):
+            conditions |= {(str(construction), name): text for name, text in words.items()}
+    return conditions
 
 
 def missing_judgments(inputs: FindingInputs) -> Iterator[str]:
@@ -265,9 +307,9 @@ def _missing_conditions(inputs: FindingInputs, titles: Mapping[str, str]) -> Ite
     judged_constructions = {construction for construction, _ in have}
     for name, rows in targets.drop_duplicates().groupby("construction", sort=False):
         absent = [
-            construction
-            for construction in rows["condition"]
-            if (str(name), construction) not in have
+            inputs.context.conditions.get((str(name), condition), condition)
+            for condition in rows["condition"]
+            if (str(name), condition) not in have
         ]
         if absent and str(name) in judged_constructions:
             yield f"{titles.get(str(name), name)}: no judgments are left in {_shorten(absent)}."
@@ -276,13 +318,14 @@ def _missing_conditions(inputs: FindingInputs, titles: Mapping[str, str]) -> Ite
 def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterator[str]:
     """Yield between-participant levels without kept participants, and remaining empty cells."""
     answers, declared = inputs.data.judgments, inputs.run.study.design.factors
-    between = {name: answers[f"{PREFIX}{name}"].astype(str) for name in declared
+    between = {name: set(answers[f"{PREFIX}{name}"].astype(str)) for name in declared
                if f"{PREFIX}{name}" in answers}  # fmt: skip
+    label = inputs.run.study.analysis.label
     for name, levels in between.items():
-        absent = [level for level in declared[name] if level not in set(levels)]
+        absent = [label(name, level) for level in declared[name] if level not in levels]
         if absent:
             yield f"No participants are left with {name} = {_shorten(absent)}."
-    present = {str(level) for levels in between.values() for level in levels.unique()}
+    present = {label(name, level) for name, levels in between.items() for level in levels}
     for name, _, cross in crossed_designs(inputs) if between else ():
         empty = [", ".join(levels) for levels in cross.empty if present & set(levels)]
         if empty:

@@ -109,7 +109,7 @@ def _explain_equivalence(margin: float) -> str:
 def _conditions_table(differences: pd.DataFrame, margin: float, context: Context) -> Table:
     ordered = context.by_construction(differences).sort_values("judge", kind="stable")
     headings = ordered["judge"] + ": " + full_titles(ordered)
-    frame = ordered.assign(group=headings, label=ordered["condition"])
+    frame = ordered.assign(group=headings, label=context.name_conditions(ordered))
     return context.table(
         "people_minus_models_by_condition",
         "People minus models by condition",

@@ -57,10 +57,12 @@ class Context:
     Attributes:
         study: The study, for the constructions' titles and order.
         origin: The origin of the numbers.
+        conditions: By construction and condition, the words that reports have for the condition.
     """
 
     study: Study
     origin: Provenance
+    conditions: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def resamples(self) -> int:
@@ -93,16 +95,24 @@ class Context:
                 ends = {f"{column.key}_low": rows["low"], f"{column.key}_high": rows["high"]}
                 rows = rows.assign(**ends).drop(columns=["low", "high"])
         estimates = [column.key for column in columns if column.form == "estimate"]
+        counts_items = any(column.key == "n_items" for column in columns)
+        of_items = [self.origin.items_in_words] if counts_items else []
         return Table(
             name=name,
             title=title,
             caption=f"{caption} {self.origin.warning}".strip(),
             frame=rows.reset_index(drop=True),
             columns=tuple(columns),
-            notes=(*notes, *withheld_notes(rows, estimates)),
+            notes=(*notes, *withheld_notes(rows, estimates), *filter(None, of_items)),
             origin=tuple(self.origin.sentences),
             section=section,
         )
+
+    def name_conditions(self, rows: pd.DataFrame) -> "pd.Series[str]":
+        """Return the condition of each row in the words of reports."""
+        keys = zip(rows["construction"].astype(str), rows["condition"].astype(str), strict=True)
+        names = [self.conditions.get(key, key[1]) for key in keys]
+        return pd.Series(names, rows.index, dtype=str)
 
     def by_construction(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame in the study's order, with label and group; empty names come first."""

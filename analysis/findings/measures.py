@@ -363,7 +363,7 @@ def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sort_by_item_order(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
-    """Return the rows of a region in the order of the items' conditions."""
+    """Return the rows of a region in the order of the items' conditions, with these in words."""
     order = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     position = means["cell"].map(
         lambda cell: next(
@@ -374,7 +374,8 @@ def _sort_by_item_order(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFr
     rows = means.assign(place=position).sort_values(
         ["construction", "region", "place"], kind="stable"
     )
-    return rows.drop(columns="place").reset_index(drop=True)
+    words = inputs.context.name_conditions(rows.rename(columns={"cell": "condition"}))
+    return rows.drop(columns="place").assign(cell=words).reset_index(drop=True)
 
 
 def _concatenate(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:

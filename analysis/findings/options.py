@@ -52,7 +52,7 @@ def option_findings(
         "Options",
         f"Share of each of {' or '.join(map(str, sizes))} options. For a model: the share of items "
         "on which the option has the highest score.",
-        rows.assign(group=titles + ", " + rows["condition"].astype(str), label=rows["version"]),
+        rows.assign(group=titles + ", " + context.name_conditions(rows), label=rows["version"]),
         (
             Column("label", "", "text"),
             Column("people", "People", "number"),
@@ -111,7 +111,7 @@ def _make_error_table(
         return ()
     judges = ["people", *models]
     of_errors = wrong[judges] / wrong.groupby(_GROUPS)[judges].transform("sum").replace(0, np.nan)
-    titles = full_titles(wrong) + ", " + wrong["condition"].astype(str)
+    titles = full_titles(wrong) + ", " + context.name_conditions(wrong)
     table = context.table(
         "option_errors",
         "Kinds of error",

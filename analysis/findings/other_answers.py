@@ -123,7 +123,7 @@ def _run_late(inputs: FindingInputs) -> Findings:
         f"How many answers came later than {response.deadline_ms} ms"
         + (" (in reading, at any step)." if response.step_table else "."),
         rows.assign(
-            group=full_titles(rows), label=rows["condition"].where(rows["condition"] != "", "all")
+            group=full_titles(rows), label=inputs.context.name_conditions(rows).replace("", "all")
         ),
         (
             Column("label", "Condition", "text"),

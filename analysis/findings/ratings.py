@@ -201,7 +201,7 @@ def _sort_by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return the frame in the study's order, with each condition under its construction."""
     rows = context.by_construction(frame)
     titles = full_titles(rows)
-    return rows.assign(group=titles, label=rows["condition"].astype(str))
+    return rows.assign(group=titles, label=context.name_conditions(rows))
 
 
 def _run(inputs: FindingInputs) -> Findings:

@@ -7,11 +7,10 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from analysis.data.declared import clustering_column
-from analysis.data.kinds import add_kinds
 from analysis.data.load import PEOPLE, Scores
+from analysis.findings.detection import NO_ANSWER, add_expected_answers, detection_findings
 from analysis.findings.effects import MEASURES, by_item, effects_table, model_effects
 from analysis.findings.finding import (
-    ALL_ITEMS,
     Context,
     Finding,
     FindingInputs,
@@ -21,7 +20,7 @@ from analysis.findings.finding import (
 )
 from analysis.scores.metrics import METRICS, compute_sentence_metric
 from analysis.statistics.ceiling import split_half
-from analysis.statistics.detection import area_under_curve, detection, yes_rates
+from analysis.statistics.detection import area_under_curve, yes_rates
 from analysis.statistics.resample import Floats, numpy_generator, percentile_interval
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -29,34 +28,21 @@ from experiment.records import Kind
 
 _CELL = ["construction", "condition", "expected"]
 _LABEL = Column("label", "", "text")
-_NO_ANSWER_EXPECTED = "none"
 _LEFT_OUT_NOTE = (
     "Answers are yes or no to one sentence, so analyses of choices between two versions (agreement "
     "with models item by item, learning, the mixed model of choices) are left out."
 )
 
 
-def add_expected_answers(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return answers with ``expected``: "yes", "no" or "none"."""
-    has_expected = answers["chose_good"].notna().to_numpy()
-    said_yes = answers["said_yes"].to_numpy(dtype=bool)
-    right = answers["chose_good"].fillna(value=False).to_numpy(dtype=bool)
-    expected = np.where(has_expected, np.where(said_yes == right, "yes", "no"), _NO_ANSWER_EXPECTED)
-    return answers.assign(expected=pd.Categorical(expected, ["yes", "no", _NO_ANSWER_EXPECTED]))
-
-
 def _run(inputs: FindingInputs) -> Findings:
     answers = add_expected_answers(inputs.data.judgments)
     rates = _order_by_condition(yes_rates(answers, _CELL), inputs)
-    with_answer = answers[answers["expected"] != _NO_ANSWER_EXPECTED]
-    sensitivity = _compute_sensitivity(with_answer)
-    fillers = _filler_detection(inputs)
-    tables = [_rates_table(rates, inputs.context)]
-    if len(sensitivity) or len(fillers):
-        caught = bool((with_answer["kind"].astype(str) == Kind.CATCH).any())
-        tables.append(_detection_table(sensitivity, fillers, inputs.context, caught=caught))
-    statistics = {"yes_rates": rates, "detection": sensitivity, "filler_detection": fillers}
-    return Findings(tuple(tables), statistics, (_LEFT_OUT_NOTE,))
+    of_detection = detection_findings(inputs, answers)
+    return Findings(
+        (_rates_table(rates, inputs.context), *of_detection.tables),
+        {"yes_rates": rates} | of_detection.statistics,
+        (_LEFT_OUT_NOTE,),
+    )
 
 
 def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
@@ -65,35 +51,15 @@ def _order_by_condition(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFr
         name: n for n, name in enumerate(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     }
     rows = rates.assign(place=rates["condition"].map(order))
-    rows["last"] = rows["expected"].map({"yes": 0, "no": 1, _NO_ANSWER_EXPECTED: 2}).astype(int)
+    rows["last"] = rows["expected"].map({"yes": 0, "no": 1, NO_ANSWER: 2}).astype(int)
     return rows.sort_values(["place", "last"], kind="stable").drop(columns=["place", "last"])
-
-
-def _compute_sensitivity(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return d' of all targets, and of each construction."""
-    if answers.empty:
-        return pd.DataFrame(columns=["construction"])
-    of_each = detection(answers, ["construction"])
-    counted_answers = answers[answers["kind"].astype(str) != Kind.CATCH]
-    together = detection(counted_answers.assign(construction=""), ["construction"])
-    return pd.concat([together, of_each], ignore_index=True)
-
-
-def _filler_detection(inputs: FindingInputs) -> pd.DataFrame:
-    """Return d' of the fillers with an expected answer, all together; empty if there is none."""
-    fillers = inputs.data.others
-    if fillers.empty:
-        return pd.DataFrame(columns=["construction"])
-    answers = add_expected_answers(add_kinds(fillers, inputs.run.items))
-    is_known = (answers["kind"] == Kind.FILLER) & (answers["expected"] != _NO_ANSWER_EXPECTED)
-    return detection(answers[is_known].assign(construction=""), ["construction"])
 
 
 def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(rates)
     titles = full_titles(rows)
-    rows = rows.assign(group=titles, label=rows["condition"].astype(str))
-    several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != _NO_ANSWER_EXPECTED
+    rows = rows.assign(group=titles, label=context.name_conditions(rows))
+    several = rates["expected"].nunique() > 1 or rates["expected"].iloc[0] != NO_ANSWER
     return context.table(
         "yes_rates",
         "Judged acceptable",
@@ -109,41 +75,6 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
             Column("n_participants", "Participants", "count"),
         ),
         section=Section.ANSWERS,
-    )
-
-
-def _detection_table(
-    sensitivity: pd.DataFrame, fillers: pd.DataFrame, context: Context, *, caught: bool
-) -> Table:
-    rows = context.by_construction(sensitivity)
-    if (rows["construction"] == "").sum() and len(rows) == 2:
-        rows = rows[rows["construction"] != ""]
-    if len(fillers):
-        of_fillers = fillers.assign(label="Fillers with a known answer", group="")
-        rows = pd.concat([rows, of_fillers], ignore_index=True)
-    return context.table(
-        "detection",
-        "Discrimination of acceptable and unacceptable",
-        "How often people said yes to acceptable and to unacceptable sentences, with accuracy, "
-        "sensitivity (d') and criterion.",
-        rows,
-        (
-            _LABEL,
-            Column("hits", "acceptable", "number", "Yes to"),
-            Column("false_alarms", "unacceptable", "number", "Yes to"),
-            Column("accuracy", "Accuracy", "estimate"),
-            Column("dprime", "d'", "estimate"),
-            Column("criterion", "Criterion", "estimate"),
-            Column("n_answers", "Answers", "count"),
-        ),
-        (
-            "d': 0 if people cannot tell the two apart. Criterion: above 0, a bias towards no; "
-            "below 0, towards yes. Both pool all answers; if people's criteria differ much, the "
-            "pooled d' is lower than each person's.",
-            f"{ALL_ITEMS}: targets only"
-            f"{', without those that a list uses as catch trials' if caught else ''}.",
-        ),
-        Section.ANSWERS,
     )
 
 

@@ -105,7 +105,8 @@ def power_of_comparisons(
         rules = select_rules_of_scale(study, name)
         of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
         closing = _RULES_NOTE if study.exclusion and name == planned[-1] else ""
-        yield replace(_compute_outcome(of_scale, built, options), scale=name, closing=closing)
+        outcome = _compute_outcome(of_scale, built, options, len(names))
+        yield replace(outcome, scale=name, closing=closing)
 
 
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
@@ -113,8 +114,12 @@ def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -
     return _compute_outcome(study, built, options).sentences
 
 
-def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> Outcome:
+def _compute_outcome(
+    study: Study, built: BuiltLists, options: PowerOptions, n_scales: int = 1
+) -> Outcome:
+    """Return the power of the primary comparisons, which are corrected over all scales."""
     planned = primary_comparisons(study, built, options)
+    n_primary = len(planned) * n_scales
     by_task = group_by_task(study, built, planned)
     results, origins, unplanned = [], [], []
     for (measure, task), comparisons in by_task.items():
@@ -127,7 +132,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
         rows = add_expected_means(answers, _count_scale_points(model), expected)
         tested = []
         for comparison in comparisons:
-            planned_test = plan_test(comparison, answers, rows, study, len(planned), options)
+            planned_test = plan_test(comparison, answers, rows, study, n_primary, options)
             if planned_test is None:
                 unplanned.append(comparison.declaration.name)
             else:
@@ -159,7 +164,7 @@ def _compute_outcome(study: Study, built: BuiltLists, options: PowerOptions) -> 
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
     return Outcome(
-        _make_table(study, power, options, origins, len(planned)),
+        _make_table(study, power, options, origins, n_primary),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
         _draw_figure(power, options)
         if set(measures.values()) != {LOG_RT} and len(by_task) == 1

@@ -9,7 +9,7 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.findings.comparison_words import has_primary
 from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
-from analysis.findings.finding import FindingInputs, titles_of
+from analysis.findings.finding import Context, FindingInputs, titles_of
 from analysis.findings.flow import FLOW
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
@@ -50,17 +50,15 @@ def _write_sentences(
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if differences.empty and not has_primary(statistics):
-        yield from _condition_sentences(statistics, titles)
+        yield from _condition_sentences(statistics, inputs.context)
     yield from _model_sentences(statistics, titles)
 
 
-def _condition_sentences(
-    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
-) -> Iterator[str]:
+def _condition_sentences(statistics: Mapping[str, pd.DataFrame], context: Context) -> Iterator[str]:
     """Yield the means of each construction's conditions."""
-    means = statistics["ratings"]
+    means, titles = statistics["ratings"], titles_of(context.study)
     for name, rows in means.groupby("construction", sort=False):
-        cells = zip(rows["condition"], rows["mean"], strict=True)
+        cells = zip(context.name_conditions(rows), rows["mean"], strict=True)
         means_in_words = ", ".join(f"{condition} {mean:.2f}" for condition, mean in cells)
         yield f"{titles.get(str(name), str(name))}: mean ratings {means_in_words}."
 

@@ -174,6 +174,16 @@ class Provenance:
         ]
 
     @property
+    def items_in_words(self) -> str:
+        """What counts as an item, if frames occur in several conditions; otherwise empty."""
+        if self.n_frames >= self.n_items:
+            return ""
+        return (
+            f"An item is a frame in one condition: {count_noun(self.n_frames, 'frame')} make "
+            f"{count_noun(self.n_items, 'item')}."
+        )
+
+    @property
     def apart_in_words(self) -> list[str]:
         """A sentence about judgments of fillers and catch trials; empty if there are none."""
         if not self.apart:

@@ -17,7 +17,8 @@ class Used:
 
     Attributes:
         cpu_s: Its processor seconds so far.
-        memory_mib: Its resident memory now; pages that processes share count for each of them.
+        memory_mib: Its memory now, as proportional set size: a page that several processes share
+            counts once.
     """
 
     cpu_s: float
@@ -26,13 +27,23 @@ class Used:
 
 def used(*pids: int) -> Used:
     """Return what these processes and all their descendants use."""
-    cpu_s = memory = 0.0
+    cpu_s, memory = 0.0, 0
     for process in _trees(pids):
         with suppress(psutil.NoSuchProcess):
             times = process.cpu_times()
             cpu_s += times.user + times.system
-            memory += process.memory_info().rss
+            memory += _proportional_set_size(process.pid)
     return Used(cpu_s, memory / 2**20)
+
+
+def _proportional_set_size(pid: int) -> int:
+    try:
+        sizes = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
+    except OSError:
+        return 0
+    return sum(
+        1024 * int(line.split()[1]) for line in sizes.splitlines() if line.startswith("Pss:")
+    )
 
 
 def _trees(pids: tuple[int, ...]) -> set[psutil.Process]:

@@ -22,6 +22,7 @@ ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
 SMALL_PROCESS = {"mutation"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
+    "achieved_power": ["--designs", "1", "--studies", "2"],
     "agents": [
         "--chromium",
         "{chromium}",

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from experiment.authoring.examined import Examined
 from experiment.authoring.question_checks import load_sound_rules
-from experiment.comparisons.check import comparison_mistakes
+from experiment.comparisons.check import comparison_mistakes, label_mistakes
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, build_lists, source_name
@@ -61,12 +61,14 @@ def _accepts_single_versions(study: Study) -> bool:
 
 
 def check_comparisons(examined: Examined) -> Iterator[ParallaxError]:
-    """Report comparisons that the items and the type of response cannot answer."""
+    """Report comparisons that cannot be answered, and labels of what the design lacks."""
     if not examined.items:
         # The check of the items reports why there are none.
         return
     for number, error in comparison_mistakes(examined.study, examined.items):
         yield prefix_location(error, examined.at("comparisons", number))
+    for error in label_mistakes(examined.study, examined.items):
+        yield prefix_location(error, examined.at("analysis", "labels"))
 
 
 def check_stopping_rule(examined: Examined) -> Iterator[ParallaxError]:

@@ -77,7 +77,8 @@ def build_plan_values(sound: SoundStudy) -> dict[str, Any]:
         "attention": study.attention.model_dump(mode="json") if study.attention else None,
         "questionnaire": [question.model_dump(mode="json") for question in study.questionnaire],
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
-        "comparisons": study.analysis.model_dump(mode="json"),
+        # Labels change the report's words alone, and may be written after the data are seen.
+        "comparisons": study.analysis.model_dump(mode="json", exclude={"labels"}),
         QUESTIONS: [
             comparison.written_out
             for comparison in planned_comparisons(study, _ordered_items(sound))

@@ -1,5 +1,6 @@
 """Mistakes in the comparisons that a study declares."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from experiment.comparisons.contrast import Contrast, JudgeDifference, Slope
@@ -43,6 +44,34 @@ def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[i
         names.add(comparison.name)
         for error in _find_mistakes(comparison, designs, study, items):
             yield number, error
+
+
+def label_mistakes(study: Study, items: Sequence[Item]) -> Iterator[ParallaxError]:
+    """Yield labels of factors and levels that the design lacks, and equal labels of levels."""
+    try:
+        designs = construction_designs(study, items) if study.analysis.labels else []
+    except ParallaxError:
+        # The checks of the items report this error.
+        return
+    levels_by_factor: dict[str, dict[str, None]] = {}
+    for design in designs:
+        for factor, levels in design.factors.items():
+            levels_by_factor.setdefault(factor, {}).update(dict.fromkeys(levels))
+    for factor, labels in study.analysis.labels.items():
+        if factor not in levels_by_factor:
+            yield unknown_name("factor", factor, list(levels_by_factor))
+            continue
+        levels = list(levels_by_factor[factor])
+        for level in labels:
+            if level not in levels:
+                yield unknown_name(f"level of {factor}", level, levels)
+        counts = Counter(study.analysis.label(factor, level) for level in levels)
+        for label, number in counts.items():
+            if number > 1:
+                yield StudyError(
+                    f'{number} levels of {factor} are shown as "{label}"',
+                    expected="a label of its own for each level",
+                )
 
 
 def _find_mistakes(

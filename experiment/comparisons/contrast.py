@@ -4,7 +4,7 @@ Three kinds of things are compared: cells of a design (``Contrast``), judges (``
 people minus a model, or two models), and items along a variable (``Slope``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import reduce
@@ -16,6 +16,8 @@ from experiment.errors import StudyError
 PEOPLE, MODELS = "people", "models"
 Factors = Mapping[str, Sequence[str]]
 Levels = tuple[str, ...]
+# Returns a level of a factor in the words of reports.
+Label = Callable[[str, str], str]
 
 _BY, _MINUS, _AT, _SLOPE = " x ", " - ", " at ", "slope of "
 _MEAN = "mean("
@@ -46,6 +48,11 @@ class LevelDifference:
         *other_levels, last = self.others
         second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
         return f"{self.first} minus {second}"
+
+    def labelled(self, label: Label) -> "LevelDifference":
+        """Return the difference with its levels in the words of reports."""
+        others = tuple(label(self.factor, level) for level in self.others)
+        return LevelDifference(self.factor, label(self.factor, self.first), others)
 
     def weight(self, level: str) -> float:
         """Return the weight of a level: 1 for the first, a negative share for the others."""
@@ -95,6 +102,13 @@ class Contrast:
         ]
         at = ", ".join(level for _, level in self.at)
         return _BY.join(names) + (f" at {at}" if at else "")
+
+    def labelled(self, label: Label) -> "Contrast":
+        """Return the contrast with its levels in the words of reports."""
+        return Contrast(
+            tuple(step.labelled(label) for step in self.differences),
+            tuple((factor, label(factor, level)) for factor, level in self.at),
+        )
 
     def compares(self, levels: Mapping[str, str]) -> bool:
         """Return whether answers with these levels, by factor, are compared."""

@@ -1,7 +1,7 @@
 """The comparisons of a study, resolved against its items: declared ones, or those of its design."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from experiment.comparisons.contrast import (
     MODELS,
@@ -18,7 +18,7 @@ from experiment.records import Item, Kind
 from experiment.responses.answer import Balance, Gives
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.analysis_plan import SHARE_OF, Comparison
+from experiment.studies.analysis_plan import SHARE_OF, Analysis, Comparison
 from experiment.studies.study import Study
 
 VERSION, EXPECTED, OTHER = "version", "expected", "other"
@@ -64,6 +64,12 @@ class PlannedComparison:
     measure: str
     constructions: tuple[str, ...]
     is_declared: bool
+
+    def labelled(self, plan: Analysis) -> "PlannedComparison":
+        """Return the comparison with its levels in the words of reports."""
+        if not isinstance(self.compared, Contrast):
+            return self
+        return replace(self, compared=self.compared.labelled(plan.label))
 
     @property
     def written_out(self) -> dict[str, object]:
@@ -216,7 +222,8 @@ def implied_comparisons(
             by_region = design.regions if design.measures[0] == "log_rt" else ()
             for region in by_region or (None,):
                 yield _plan_for_design(
-                    f"{title}{implied.contrast.name(design.factors)}{_REGION_NAMES[region]}",
+                    f"{title}{implied.contrast.labelled(plan.label).name(design.factors)}"
+                    f"{_REGION_NAMES[region]}",
                     implied.contrast,
                     design.measures[0],
                     (design.construction,),

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from experiment.studies.toml_values import AS_TUPLE, Texts
 
@@ -12,6 +12,7 @@ D_PRIME = "d_prime"
 # The covariate that is no column: the number of the trial in its session.
 TRIAL_ORDER = "trial_order"
 _MEASURES = ("", "accuracy", "rating", "yes", D_PRIME, "log_rt")
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
 class Analysis(BaseModel):
@@ -68,6 +69,15 @@ class Analysis(BaseModel):
         description="a column of the items whose values repeat over frames, such as a verb: a "
         "third level of clustering, besides participant and frame",
     )
+    labels: dict[str, dict[str, Label]] = Field(
+        default={},
+        description="factor = its levels in the words of reports, such as number = "
+        '{ sg = "singular", pl = "plural" }; other levels keep their names',
+    )
+
+    def label(self, factor: str, level: str) -> str:
+        """Return a level in the words of reports: its label, or else its name."""
+        return self.labels.get(factor, {}).get(level, level)
 
 
 class Comparison(BaseModel):

@@ -5,6 +5,7 @@
 have finished their requests.
 """
 
+import gc
 import logging
 import os
 import shutil
@@ -118,6 +119,8 @@ def on_starting(server: "Arbiter") -> None:
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
     """Make the last of several processes with the same settings serve researcher pages."""
+    # Otherwise a collection in one process would copy the memory that all processes share.
+    gc.freeze()
     if worker.cfg.workers == 1:
         return
     # Made once, by the first process; a reload keeps it.
@@ -214,7 +217,10 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
 
 
 # Libraries that every worker needs, loaded once for all of them.
-for _library in ("httpx", "markdown_it", "sqlalchemy.orm"):
+for _library in (
+    *("cryptography.fernet", "flask_babel", "httpx", "markdown_it", "pydantic", "re2", "regex"),
+    *("sqlalchemy.dialects.sqlite", "sqlalchemy.orm", "structlog"),
+):
     import_module(_library)
 
 

@@ -70,6 +70,30 @@ def test_sensitivity_of_all_constructions_counts_no_catch_trials():
     assert rows.loc["", "criterion"] == pytest.approx(0, abs=1e-9)
 
 
+def test_the_criterion_of_each_condition_pools_over_what_decides_the_expected_answer():
+    """Hits and false alarms of 96: near 72 and 24, far 48 and 12."""
+    counts = {"near good": 72, "near bad": 24, "far good": 48, "far bad": 12}
+    rows = [
+        row | {"own_distance": name.split()[0], "own_grammaticality": name.split()[1]}
+        for name, n_yes in counts.items()
+        for row in answered("extraction", name, n_yes, expected="yes" if "good" in name else "no")
+    ]
+    found = YES_NO.run(given_of(pd.DataFrame(rows), conditions=list(counts)))
+    shown = found.statistics["detection_by_cell"].set_index("cell")
+    assert list(shown.index) == ["near", "far"]
+    assert list(frame_of(found, "detection_by_cell")["label"]) == ["near", "far"]
+    assert shown.loc["near", "dprime"] == pytest.approx(dprime(72, 24, 96))
+    assert shown.loc["near", "criterion"] == pytest.approx(0, abs=1e-9)
+    # z(48.5 / 97) = 0, so the criterion is half of -z(12.5 / 97), which is 1.1316 by a table.
+    assert shown.loc["far", "criterion"] == pytest.approx(1.1316 / 2, abs=1e-3)
+    assert shown.loc["far", "n_answers"] == 192
+
+
+def test_without_unacceptable_sentences_in_each_condition_there_is_no_criterion_by_condition():
+    found = YES_NO.run(given_of(told_apart(), conditions="abcd"))
+    assert "detection_by_cell" not in found.statistics
+
+
 def test_shares_of_yes_stand_under_the_answer_that_was_expected():
     found = YES_NO.run(given_of(told_apart(), conditions="abcd"))
     rows = frame_of(found, "yes_rates")

@@ -15,6 +15,7 @@ from analysis.findings.finding import ComparisonOptions
 from analysis.report.answered_once import leave_out_answered
 from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
+from experiment.studies.load import load_study
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import choices, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
@@ -87,6 +88,50 @@ def test_primary_comparisons_of_a_sessions_other_tasks_count_in_the_correction(
         "Intervals and p of all 2 primary comparisons of the study are corrected for their number "
         "(Bonferroni)." in report.summary
     )
+
+
+def test_the_same_comparisons_on_other_scales_count_in_the_correction(run: ExportedRun) -> None:
+    whole = load_study("docs/examples/scales")
+    own = Comparison(name="Islands", compare="structure: island - nonisland")
+    report = _report(replace(run, whole_study=whole), own)
+    [row] = report.statistics["comparisons"].to_dict("records")
+    n_scales = len(whole.trial.parameters["scales"])
+    assert n_scales > 1
+    assert row["n_in_family"] == n_scales
+    assert row["p_corrected"] == pytest.approx(min(1, n_scales * row["p"]))
+
+
+LABELS = {
+    "structure": {"nonisland": "no island", "island": "wh-island"},
+    "length": {"short": "short extraction"},
+}
+
+
+def test_sentences_tables_and_figures_show_the_labels_of_levels(run: ExportedRun) -> None:
+    labelled = designed(run, analysis={"labels": LABELS})
+    report = compare_by(("comparisons", "design_effects"), labelled)
+    assert report.summary[0].startswith(
+        "structure: accuracy is higher for no island than for wh-island, "
+    )
+    effects = next(table for table in report.tables if table.name == "design_effects")
+    assert "structure: no island - wh-island" in list(effects.frame["label"])
+    cells = report.statistics["design_cells"]
+    assert set(cells["cell"]) == {
+        "no island, short extraction", "no island, long",
+        "wh-island, short extraction", "wh-island, long",
+    }  # fmt: skip
+    means = {
+        f"{LABELS['structure'][structure]}, {LABELS['length'].get(length, length)}": mean
+        for (structure, length), mean in _means(run).items()
+    }
+    assert dict(zip(cells["cell"], cells["accuracy"], strict=True)) == pytest.approx(means)
+    conditions = next(table for table in report.tables if table.name == "conditions")
+    assert set(conditions.frame["label"]) == set(means)
+    # What a program reads keeps the names of the items' table.
+    assert "island_long" in set(conditions.frame["condition"])
+    shown, plain = _rows(report), _rows(_report(run))
+    assert list(shown["estimate"]) == pytest.approx(list(plain["estimate"]))
+    assert "length at no island" in shown.index and "length at nonisland" in plain.index
 
 
 def test_the_table_says_what_is_subtracted_and_that_nothing_was_declared(

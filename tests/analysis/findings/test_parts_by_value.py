@@ -52,7 +52,7 @@ def test_a_row_of_all_items_is_shown_unless_it_repeats_the_only_construction(con
         by_construction=lambda frame: frame, table=lambda *given: given[3]["construction"].tolist()
     )
     frame = pd.DataFrame({"construction": constructions})
-    assert yes_no._detection_table(frame, pd.DataFrame(), context, caught=False) == shown
+    assert detection._detection_table(frame, pd.DataFrame(), context, caught=False) == shown
 
 
 def test_conditions_without_judgments_are_named_in_judged_constructions_alone():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from experiment.comparisons.check import comparison_mistakes
+from experiment.comparisons.check import comparison_mistakes, label_mistakes
 from experiment.materials.read import load_items
 from experiment.responses.registry import response_class
 from experiment.studies.analysis_plan import Comparison
@@ -48,6 +48,29 @@ SUBJECT = {"name": "subject", "compare": "subject: sg - pl"}
 def test_a_mistake_is_named(changes: dict[str, object], message: str) -> None:
     mistakes = _mistakes("latin_square", SUBJECT | changes)
     assert any(message.lower() in mistake.lower() for mistake in mistakes), mistakes
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"subjekt": {"sg": "singular"}}, 'there is no factor "subjekt"'),
+        ({"subject": {"sing": "singular"}}, 'there is no level of subject "sing"'),
+        ({"subject": {"sg": "pl"}}, '2 levels of subject are shown as "pl"'),
+    ],
+)
+def test_labels_are_of_levels_that_the_design_has(
+    labels: dict[str, dict[str, str]], message: str
+) -> None:
+    study = load_study(str(EXAMPLES / "latin_square"))
+    items = list(load_items(study))
+
+    def find_mistakes(declared: dict[str, dict[str, str]]) -> list[str]:
+        plan = study.analysis.model_copy(update={"labels": declared})
+        return [*map(str, label_mistakes(study.model_copy(update={"analysis": plan}), items))]
+
+    [mistake] = find_mistakes(labels)
+    assert mistake.startswith(message), mistake
+    assert find_mistakes({"subject": {"sg": "singular"}}) == []
 
 
 def test_two_comparisons_of_one_name_are_refused() -> None:

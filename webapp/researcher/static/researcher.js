@@ -31,6 +31,9 @@ labelAll();
 // What is updated while somebody watches brings tables of its own.
 document.body.addEventListener("htmx:afterSwap", labelAll);
 
+// On a phone the tabs are wider than the screen.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 // What is shown to be passed on has a button that copies it, where the browser lets a page do so.
 function addCopy(code) {
   const { copy, copied } = document.body.dataset;
