@@ -274,7 +274,7 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
         levels = built.levels[list_] if built.levels else {}
         for place in range(per_list):
             arranged_trials = arrangements(
-                entries, response, seed=built.seed, list_=list_, find_base=place
+                entries, response, seed=built.seed, list_=list_, place=place
             )
             for entry, arranged in zip(entries, arranged_trials, strict=True):
                 trials.append((entry, arranged))

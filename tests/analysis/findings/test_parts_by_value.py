@@ -11,6 +11,7 @@ from analysis.findings import (
     comparison_words,
     comparisons,
     design_model,
+    detection,
     effects,
     human_model_agreement,
     metrics_table,
