@@ -1,4 +1,4 @@
-"""Read 60 files of others with the commands that researchers run, and check the numbers.
+"""Read files of others with the commands that researchers run, and check the numbers.
 
     python -m benchmarks.public_files [CLONES] [--only NAME] [--clone] [--files TOML]
 
@@ -26,6 +26,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import click
@@ -38,7 +39,11 @@ from parallax import cli
 REGISTRY = Path(__file__).with_suffix(".toml")
 READ, REFUSED, NOT_READ, WRONG, ABSENT = "read", "refused", "not read", "WRONG", "absent"
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_ITEMS = {2: ["item_id", "sentence"], 4: ["item_id", "context", "good", "bad"]}
+_ITEMS = {
+    2: ["item_id", "sentence"],
+    4: ["item_id", "context", "good", "bad"],
+    6: ["item", "option_1", "option_2", "option_3", "option_4", "answer"],
+}
 _OWN_ITEMS = "items_of_file.csv"
 _LONGEST = 300
 
@@ -88,19 +93,10 @@ class PublicFile:
         clone = clones / self.repository.replace("/", "+")
         clone = clone / "repo" if (clone / "repo").is_dir() else clone
         for path in filter(None, (self.path, self.items)):
-            command = [
-                "git",
-                "-c",
-                "safe.directory=*",
-                "-C",
-                clone,
-                "show",
-                f"{self.commit}:{path}",
-            ]
-            done = subprocess.run(command, capture_output=True, check=False)
-            if done.returncode:
+            content = _content(clone, f"{self.commit}:{path}")
+            if content is None:
                 return False
-            (folder / Path(path).name).write_bytes(done.stdout)
+            (folder / Path(path).name).write_bytes(content)
         return True
 
     def prepare(self, folder: Path) -> Path:
@@ -109,10 +105,28 @@ class PublicFile:
         if self.mapping:
             (folder / "mapping.toml").write_text(self.mapping, encoding="utf-8")
         if self.table:
-            columns = evaluate(self.table, t=load(path, self.read))
-            items = pd.DataFrame(dict(zip(_ITEMS[len(columns)], columns, strict=True)))
-            items.drop_duplicates().to_csv(folder / _OWN_ITEMS, index=False)
+            source = (self.repository, self.path, self.table)
+            if source not in _own_items:
+                _own_items[source] = self._items(load(path, self.read))
+            (folder / _OWN_ITEMS).write_text(_own_items[source], encoding="utf-8")
         return path
+
+    def _items(self, table: object) -> str:
+        columns = evaluate(self.table, t=table)
+        items = pd.DataFrame(dict(zip(_ITEMS[len(columns)], columns, strict=True)))
+        return items.drop_duplicates().to_csv(index=False)
+
+
+# The tables of items that files have within themselves, by repository, path and expression.
+_own_items: dict[tuple[str, str, str], str] = {}
+
+
+@cache
+def _content(clone: Path, blob: str) -> bytes | None:
+    """Return the content of a commit's file; None if the clone lacks it."""
+    command = ["git", "-c", "safe.directory=*", "-C", str(clone), "show", blob]
+    done = subprocess.run(command, capture_output=True, check=False)
+    return None if done.returncode else done.stdout
 
 
 @dataclass(frozen=True)
@@ -139,8 +153,8 @@ def load(path: Path, read: Mapping[str, object]) -> pd.DataFrame | dict | list[s
         return json.loads(path.read_text("utf-8"))
     if path.suffix == ".jsonl":
         return pd.read_json(path, lines=True, dtype=False)
-    if path.suffix == ".txt" and not read:
-        return path.read_text("utf-8").splitlines()
+    if path.suffix == ".js" or (path.suffix == ".txt" and set(read) <= {"encoding"}):
+        return path.read_text(str(read.get("encoding", "utf-8"))).splitlines()
     options = {"sep": _DELIMITERS.get(path.suffix), "dtype": str, "keep_default_na": False}
     return pd.read_csv(path, **{**options, **read})
 
@@ -168,7 +182,7 @@ def slowdown(rt_ms: pd.Series, condition: pd.Series, slow: str, fast: str) -> li
 
 
 _KNOWN = {
-    "pd": pd, "texts": texts, "answers": answers, "scored": scored, "slowdown": slowdown,
+    "pd": pd, "re": re, "texts": texts, "answers": answers, "scored": scored, "slowdown": slowdown,
 }  # fmt: skip
 
 

@@ -78,16 +78,17 @@ WINGS = {
         ("analysis.over_time", "lm.checkpoints"),
         ("lm", "score", "model", "minimal", "--checkpoints", "--out", "scores.parquet"),
     ),
-    "power": Wing(("analysis.power",), ("power", "minimal")),
     "stopping": Wing(
         (
             "experiment.stopping",
             "analysis.findings.stopping",
+            "analysis.power.sequential",
             "webapp.runs.stopping",
             "webapp.commands.stopping",
         ),
         ("stopping", "run"),
     ),
+    "power": Wing(("analysis.power",), ("power", "minimal")),
     "archives": Wing(
         ("analysis.archive",),
         ("archive", "write", "export"),

@@ -1,6 +1,7 @@
 """``parallax import judgments`` and ``parallax import undo``: other sources' judgments."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -32,6 +33,7 @@ from analysis.readers.single_answers import (
 )
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import count_noun
+from experiment.commands.headers import COLUMNS
 from experiment.materials.read import item_row, materials_hash
 from experiment.records import Item, Side, Variant
 from experiment.tables.atomic_write import atomic_folder
@@ -56,6 +58,7 @@ REPLACE = click.option(
 @click.argument("file", type=_PATH)
 @click.option("--items", type=_PATH, help="The items that were judged.")
 @click.option("--mapping", type=_PATH, help="What the columns mean (TOML), instead of guessing.")
+@COLUMNS
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation of the preview.")
 @click.option(
@@ -63,14 +66,21 @@ REPLACE = click.option(
     is_flag=True,
     help="Accept judgments whose accuracy is near chance or below.",
 )
+@click.option(
+    "--unknown-participants",
+    is_flag=True,
+    help="Accept judgments although no column names the participants.",
+)
 @REPLACE
 def judgments(
     file: Path,
     items: Path | None,
     mapping: Path | None,
+    headers: list[str],
     out: Path,
     yes: bool,
     accept_low_accuracy: bool,
+    unknown_participants: bool,
     replace: bool,
 ) -> None:
     """Read judgments from FILE, whichever program collected them.
@@ -81,14 +91,21 @@ def judgments(
 
     A published table of Gulordava et al. (2018) also gives its items and each model's scores.
     """
-    source = read_source(file)
+    stated = read_mapping(mapping)
+    headers = headers or stated.headers
+    source = read_source(file, headers)
     replaceable, earlier_import = refuse_replacing(out, replace=replace, using=mapping)
     if earlier_import:
         click.echo(earlier_import)
     if source.is_colorless_green:
         _write_published_table(source, read_colorless_green(source.table, file), out, replaceable)
         return
-    meaning, imported = _interpret_with_mapping(source, items, mapping)
+    if items is None:
+        raise missing_items_error(file)
+    known_items = read_known_items(items)
+    meaning = stated if mapping else _guess(source, known_items, items, unknown_participants)
+    meaning = meaning.model_copy(update={"headers": headers})
+    imported = interpret_source(source, meaning, known_items)
     run = imported.run
     click.echo(preview_import(source, meaning, imported))
     if not accept_low_accuracy:
@@ -105,35 +122,36 @@ def judgments(
     _report_files(out, len(run.responses))
 
 
-def _interpret_with_mapping(
-    source: Source, items: Path | None, mapping: Path | None
-) -> tuple[TableMap, Imported]:
-    if items is None:
-        raise missing_items_error(source.path)
-    known_items = read_known_items(items)
-    if mapping is not None:
-        meaning = read_mapping(mapping)
-    else:
-        guess = guess_mapping(source, known_items)
-        if guess.lacking:
-            raise AnalysisError(
-                f"the file, read as {source.format}, lacks {' and '.join(guess.lacking)}",
-                where=str(source.path),
-                expected=f"ids or texts of the items of {items}",
-                remedy="Say with --mapping what the columns mean (docs/data_formats.md). They are "
-                f"{', '.join(source.table.columns)}",
-            )
-        if guess.unnamed_participants:
-            raise AnalysisError(
-                f'the column "{guess.unnamed_participants}" looks like participants, but nothing '
-                "surely says that it names them",
-                where=str(source.path),
-                expected="a header such as participant, or no column that may name them",
-                remedy="Rename its header to participant; or write a mapping "
-                "(docs/data_formats.md), which may leave the column out",
-            )
-        meaning = guess.mapping
-    return meaning, interpret_source(source, meaning, known_items)
+def _guess(
+    source: Source, known_items: Sequence[Item], items: Path, unknown_participants: bool
+) -> TableMap:
+    """Return the mapping that a source's columns suggest.
+
+    Raises:
+        AnalysisError: No column surely holds the items, the answers or the participants.
+    """
+    guess = guess_mapping(source, known_items)
+    if guess.lacking:
+        raise AnalysisError(
+            f"the file, read as {source.format}, lacks {' and '.join(guess.lacking)}",
+            where=str(source.path),
+            expected=f"ids or texts of the items of {items}",
+            remedy="Say with --mapping what the columns mean (docs/data_formats.md). They are "
+            f"{', '.join(source.table.columns)}",
+        )
+    if "participant" in {*guess.mapping.columns, *source.table} or unknown_participants:
+        return guess.mapping
+    seeming = guess.unnamed_participants
+    raise AnalysisError(
+        f'the column "{seeming}" looks like participants, but nothing surely says that it names '
+        "them"
+        if seeming
+        else "no column says who judged",
+        where=str(source.path),
+        expected="a header such as participant for the column that names the participants",
+        remedy="Rename its header to participant, or write a mapping (docs/data_formats.md); if "
+        "the participants are unknown, add --unknown-participants",
+    )
 
 
 def _report_files(out: Path, n_judgments: int) -> None:

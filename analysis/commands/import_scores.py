@@ -22,6 +22,7 @@ from analysis.readers.matched_scores import Matched, match_scores, texts_of, wri
 from analysis.readers.score_tables import UNITS, ScoredText, read_score_table, read_scores
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
+from experiment.commands.headers import COLUMNS
 from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.published.gulordava import is_gulordava
@@ -70,6 +71,7 @@ class _ScoreSource:
     metavar="OURS=HEADER",
     help="The header in FILE of one of our columns, if it is not recognised. Repeatable.",
 )
+@COLUMNS
 @REPLACE
 def scores(
     file: Path,
@@ -79,6 +81,7 @@ def scores(
     trained_on: str,
     unit: str,
     column_pairs: tuple[str, ...],
+    headers: list[str],
     replace: bool,
 ) -> None:
     """Read models' scores from FILE.
@@ -90,7 +93,7 @@ def scores(
     replaceable, earlier_import = refuse_replacing(out, replace=replace)
     if earlier_import:
         click.echo(earlier_import)
-    if is_gulordava(file):
+    if not headers and is_gulordava(file):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, replaceable) as folder:
             write_published_scores(published, folder)
@@ -98,7 +101,7 @@ def scores(
         _report_files(out)
         return
     score_source = _read_score_source(
-        file, items, unit, dict(_parse_column_pair(pair) for pair in column_pairs)
+        file, items, unit, dict(_parse_column_pair(pair) for pair in column_pairs), headers
     )
     for sentence in score_source.notes:
         click.echo(sentence)
@@ -145,12 +148,16 @@ def _parse_column_pair(pair: str) -> tuple[str, str]:
 
 
 def _read_score_source(
-    file: Path, named_items: str | None, unit: str, headers: dict[str, str]
+    file: Path,
+    named_items: str | None,
+    unit: str,
+    chosen: dict[str, str],
+    headers: Sequence[str],
 ) -> _ScoreSource:
     materials = find_materials(named_items) if named_items else None
     if is_samples(file):
         return _read_samples(file, materials)
-    scored, notes = read_score_table(read_scores(file), unit, headers)
+    scored, notes = read_score_table(read_scores(file, headers), unit, chosen)
     if materials is not None:
         return _ScoreSource(
             scored, list(materials.items()), notes, _describe_materials(materials), own_items=False

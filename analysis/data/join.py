@@ -13,6 +13,7 @@ from analysis.data.declared import (
     find_dropped_late_responses,
     number_frames,
 )
+from analysis.data.inclusion import add_inclusion
 from analysis.data.load import SESSION_COLUMN, ExportedRun, Scores
 from analysis.data.n_alternatives import decide_among_all, find_options
 from analysis.data.own_columns import list_own_columns, make_items
@@ -77,7 +78,9 @@ def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
         check_same_items(run, model_scores, items, lambda: hash_items(run))
     options = find_options(run)
     of_models = {
-        model_scores.facts.model: decide_among_all(decisions(model_scores), model_scores, options)
+        model_scores.facts.model: add_inclusion(
+            decide_among_all(decisions(model_scores), model_scores, options), run
+        )
         for model_scores in scores
     }
     return Joined(of_people, of_models, run.items)
@@ -95,11 +98,10 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
         One row per judgment: participant, list, position, item_id, kind (in that list),
         construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
         input_method; session, if the study has several parts; additional columns of the response
-        type, such as version and rating; and the study's own columns of its items,
-        between-participant factors, and the answers named in the study's ``[analysis]``, each as
+        type, such as version and rating; those of ``add_inclusion``; and the study's own columns of
+        its items, between-participant factors, and the answers named in ``[analysis]``, each as
         ``own_`` plus its header, numeric if all values are numbers. Texts are categorical, since
-        there may be millions of rows; participants, items, constructions and conditions may have
-        unused categories.
+        there may be millions of rows, of participants, items and conditions with unused categories.
 
     Raises:
         AnalysisError: The tables contradict each other, or no judgment was kept.
@@ -147,7 +149,8 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
     )
     if SESSION_COLUMN in trials:
         frame[SESSION_COLUMN] = trials[SESSION_COLUMN].to_numpy()[trial_rows[order]]
-    return _add_further_columns(add_participant_columns(frame, run), kept_answers, run.items, item)
+    frame = add_inclusion(add_participant_columns(frame, run), run)
+    return _add_further_columns(frame, kept_answers, run.items, item)
 
 
 def _find_contradictions(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:

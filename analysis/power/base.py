@@ -25,7 +25,7 @@ from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
 
-NAME = "power"
+NAME, STOPPING = "power", "stopping"
 # The target power of a study.
 ENOUGH_POWER = 0.8
 # The time for consent, instructions and questionnaire, in minutes.
@@ -81,6 +81,7 @@ class Outcome:
         figure: The figure, or None.
         scale: The scale, if several are planned.
         closing: The text printed below all results.
+        further: Tables besides the first, such as that of the stopping rule.
     """
 
     table: Table
@@ -88,6 +89,7 @@ class Outcome:
     figure: Figure | None = None
     scale: str = ""
     closing: str = ""
+    further: tuple[Table, ...] = ()
 
 
 # The columns of each number of participants.

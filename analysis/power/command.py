@@ -8,11 +8,12 @@ import click
 
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, Outcome, PowerOptions
+from analysis.power.base import NAME, STOPPING, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
 from analysis.power.comparisons import people_minus_model, power_of_comparisons
 from analysis.power.planned_tests import primary_comparisons
+from analysis.power.separating import describe_separating
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
@@ -28,7 +29,7 @@ from experiment.tables.atomic_write import atomic_folder
 _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
-_OUTPUT_FILES = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
+_OUTPUT_FILES = frozenset(f"{name}{suffix}" for name in (NAME, STOPPING) for suffix in _SUFFIXES)
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -148,7 +149,13 @@ def power(
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
     for outcome in _compute_power(study, built, options):
-        _print_outcome(outcome, out, of_several=scale is None)
+        if study.stopping and not outcome.scale:
+            # An installation may lack stopping rules.
+            from analysis.power.sequential import add_stopping
+
+            outcome = add_stopping(study, built, options, outcome)
+        sentences = (*outcome.sentences, *describe_separating(study, built, options))
+        _print_outcome(replace(outcome, sentences=sentences), out, of_several=scale is None)
 
 
 def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
@@ -201,7 +208,8 @@ def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> N
     """Print an outcome and write it to a folder; one of several scales gets its own subfolder."""
     if outcome.scale:
         click.echo(f"Scale {outcome.scale}, planned by itself:\n")
-    click.echo(to_text(outcome.table))
+    for table in (outcome.table, *outcome.further):
+        click.echo(to_text(table))
     for sentence in outcome.sentences:
         click.echo(sentence)
     if out is not None:
@@ -214,7 +222,8 @@ def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> N
 
 def _write_outcome(outcome: Outcome, out: Path) -> None:
     with atomic_folder(out, _OUTPUT_FILES) as folder:
-        save_table(outcome.table, folder)
+        for table in (outcome.table, *outcome.further):
+            save_table(table, folder)
         if outcome.figure is not None:
             save_figure(outcome.figure, folder, NAME)
     click.echo(f"{'Table' if outcome.figure is None else 'Table and figure'}: {out}")

@@ -6,8 +6,8 @@ them leaves: power is the share of simulated studies that show the expected effe
 direction.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -48,6 +48,7 @@ from analysis.power.planned_tests import (
 )
 from analysis.power.simulated_comparisons import (
     LEAST_EFFECT,
+    Tested,
     add_standard_error,
     cell_means,
     group_compatible,
@@ -56,6 +57,7 @@ from analysis.power.simulated_comparisons import (
 )
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
+from experiment.comparisons.planned import PlannedComparison
 from experiment.design.lists import BuiltLists
 from experiment.records import PAIR, Kind
 from experiment.responses.base import ResponseType
@@ -114,19 +116,51 @@ def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -
     return _compute_outcome(study, built, options).sentences
 
 
-def _compute_outcome(
-    study: Study, built: BuiltLists, options: PowerOptions, n_scales: int = 1
-) -> Outcome:
-    """Return the power of the primary comparisons, which are corrected over all scales."""
-    planned = primary_comparisons(study, built, options)
-    n_primary = len(planned) * n_scales
-    by_task = group_by_task(study, built, planned)
-    results, origins, unplanned = [], [], []
-    for (measure, task), comparisons in by_task.items():
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Comparisons that can be simulated in the same studies.
+
+    Attributes:
+        measure: What they are about.
+        tested: The comparisons.
+        truths: Their true values.
+        rows: All answers of the largest study, with their means.
+        model: How answers are drawn.
+        keeps: Returns the participants kept; None if nobody is excluded.
+    """
+
+    measure: str
+    tested: Sequence[Tested]
+    truths: Mapping[str, float]
+    rows: pd.DataFrame
+    model: AnswerModel
+    keeps: Callable[[Floats], set[int]] | None
+
+
+def prepare(
+    study: Study,
+    built: BuiltLists,
+    options: PowerOptions,
+    planned: Sequence[PlannedComparison],
+    per_list: int,
+    n_primary: int,
+) -> tuple[list[Prepared], list[str]]:
+    """Return the comparisons in groups that the same studies answer, and the names of the others.
+
+    Args:
+        study: The study.
+        built: Its lists.
+        options: The options of the command.
+        planned: The comparisons.
+        per_list: The participants per list of the largest study.
+        n_primary: How many comparisons are corrected for each other.
+    """
+    prepared, unplanned = list[Prepared](), list[str]()
+    for (measure, task), comparisons in group_by_task(study, built, planned).items():
         if measure not in USUAL_EFFECTS:
             unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
-        answers = answers_of(study, built, max(options.sizes), measure)
+        answers = answers_of(study, built, per_list, measure)
         model = model_of(study, measure, options, task)
         expected = _read_expected_means(study, built, measure, options)
         rows = add_expected_means(answers, _count_scale_points(model), expected)
@@ -139,19 +173,25 @@ def _compute_outcome(
                 tested.append(planned_test)
         for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
-            origins += [_describe_origin(model, means[rows["kind"] == Kind.TARGET], measure)]
             keeps = answers.keeps(study) if measure != LOG_RT else None
-            numbers = _iterate_simulations(options)
-            with_means = rows.assign(mean=means)
-            simulated = simulate(with_means, group, truths, model, keeps, options, numbers)
-            results.append(simulated.assign(measure=measure))
-    if not results and unplanned:
+            prepared.append(Prepared(measure, group, truths, rows.assign(mean=means), model, keeps))
+    return prepared, unplanned
+
+
+def _compute_outcome(
+    study: Study, built: BuiltLists, options: PowerOptions, n_scales: int = 1
+) -> Outcome:
+    """Return the power of the primary comparisons, which are corrected over all scales."""
+    planned = primary_comparisons(study, built, options)
+    n_primary = len(planned) * n_scales
+    prepared, unplanned = prepare(study, built, options, planned, max(options.sizes), n_primary)
+    if not prepared and unplanned:
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
             expected=f"{_COVERED}; {_UNSUPPORTED}",
         )
-    if not results:
+    if not prepared:
         raise AnalysisError(
             "the power of no primary comparison can be computed: the study does not compare two "
             "conditions",
@@ -159,20 +199,29 @@ def _compute_outcome(
             expected="a construction with two conditions, or items with two versions",
             remedy="Write another condition into the column condition, or declare [[comparisons]]",
         )
+    results, origins = [], []
+    for group in prepared:
+        of_targets = group.rows.loc[group.rows["kind"] == Kind.TARGET, "mean"].to_numpy()
+        origins.append(_describe_origin(group.model, of_targets, group.measure))
+        simulated = simulate(
+            group.rows, group.tested, group.truths, group.model, group.keeps, options,
+            iterate_simulations(options),
+        )  # fmt: skip
+        results.append(simulated.assign(measure=group.measure))
     power = add_standard_error(summarise(pd.concat(results, ignore_index=True)))
     measures = {name: part["measure"].iloc[0] for part in results for name in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
+    one_task = len(group_by_task(study, built, planned)) == 1
     return Outcome(
         _make_table(study, power, options, origins, n_primary),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
-        _draw_figure(power, options)
-        if set(measures.values()) != {LOG_RT} and len(by_task) == 1
-        else None,
+        _draw_figure(power, options) if set(measures.values()) != {LOG_RT} and one_task else None,
     )
 
 
-def _iterate_simulations(options: PowerOptions) -> Iterable[int]:
+def iterate_simulations(options: PowerOptions) -> Iterable[int]:
+    """Return the numbers of the simulated studies, with a progress bar."""
     return tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
 
 

@@ -137,7 +137,7 @@ def simulate(
     """
     base, coded = code_answers(rows, tested, model)
     person, place = coded.person, rows["place"].to_numpy()
-    lowest = int(isinstance(model, ScaleModel) and model.points == len(PAIR))
+    lowest = lowest_value(model)
     means = rows["mean"].to_numpy()
     compared = [
         (same, rows.index.get_indexer(same[0].answers.index)) for same in _group_by_answers(tested)
@@ -167,6 +167,11 @@ def simulate(
                         "detected": low > 0 if truth > 0 else high < 0,
                     })  # fmt: skip
     return pd.DataFrame(results)
+
+
+def lowest_value(model: AnswerModel) -> int:
+    """Return what is subtracted from drawn points, so that right and wrong are 1 and 0."""
+    return int(isinstance(model, ScaleModel) and model.points == len(PAIR))
 
 
 def generator_of_study(seed: int, tested: Sequence[Tested], number: int) -> np.random.Generator:

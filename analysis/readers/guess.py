@@ -8,12 +8,13 @@ import pandas as pd
 
 from analysis.readers.guess_columns import (
     CHOSEN_WORDS,
-    LIKELY,
     Choice,
     ItemOptions,
     find_item_column,
     find_side_columns,
     guess_side_choice,
+    versions_by_row,
+    versions_in_column,
 )
 from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
 from analysis.readers.guess_single import SingleAnswers, describe_missing, guess_single_answers
@@ -26,6 +27,7 @@ from analysis.readers.guess_wide import (
 from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
+    Rows,
     TableMap,
     columns_for_role,
     first_column_for_role,
@@ -36,7 +38,7 @@ from analysis.readers.participant_columns import (
     find_possible_participants,
     find_session_column,
 )
-from analysis.readers.several_options import find_option_columns, find_place_column, is_none
+from analysis.readers.several_options import find_option_columns, find_place_column
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
 from analysis.readers.texts import Options
@@ -101,7 +103,8 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
     option_columns = _find_option_columns(versions_by_column)
     if len(option_columns) > len(PAIR) and not patterns:
         shown = find_option_columns(rows, [name for name in rows if name in option_columns])
-        choice, keep = _guess_place(rows, shown, item, choice, options), {}
+        keep, part = _keep_choices(rows, keep, choice, item, options)
+        choice = _guess_place(part, shown, item, choice, options)
     if not patterns and not option_columns and not _is_of_two(rows, choice):
         # A column identified only by its texts is also the version shown.
         if answers := _guess_single_answers(rows, item, options):
@@ -140,7 +143,7 @@ def _guess_place(
 ) -> Choice:
     """Return the choice among the options shown in several columns, by its text or its place."""
     column = choice.columns.get("chosen", "")
-    if column and column not in shown and len(_versions_in_column(rows, column, item, options)) > 1:
+    if column and column not in shown and len(versions_in_column(rows, column, item, options)) > 1:
         return Choice({"chosen": column}, choice.values)
     by_name = [*columns_for_role(rows, "chosen")]
     others = [str(name) for name in rows if name not in (*by_name, *shown, item)]
@@ -153,6 +156,17 @@ def _guess_place(
         return choice
     place_column, meanings = placed
     return Choice({"chosen": place_column}, {"chosen": meanings} if meanings else {})
+
+
+def _keep_choices(
+    rows: pd.DataFrame, keep: Rows, choice: Choice, item: str, options: ItemOptions
+) -> tuple[Rows, pd.DataFrame]:
+    """Return a rule, and the rows it keeps, if options were chosen in them; or none and all."""
+    chosen = choice.columns.get("chosen", "")
+    part = rows[(rows[list(keep)] == list(keep.values())).all(axis=1)] if keep else rows
+    if chosen and len(versions_in_column(part, chosen, item, options)) > 1:
+        return keep, part
+    return {}, rows
 
 
 def _is_of_two(rows: pd.DataFrame, choice: Choice) -> bool:
@@ -295,7 +309,7 @@ def _guess_choice(rows: pd.DataFrame, item: str, options: ItemOptions) -> Choice
         if any(word in simplify_name(header) for word in CHOSEN_WORDS)
     ]
     versions_by_column = {
-        column: _versions_in_column(rows, column, item, options)
+        column: versions_in_column(rows, column, item, options)
         for column in [*choice_columns, *similar]
     }
     for column, versions in versions_by_column.items():
@@ -305,7 +319,7 @@ def _guess_choice(rows: pd.DataFrame, item: str, options: ItemOptions) -> Choice
         if side_choice := guess_side_choice(
             rows,
             column,
-            lambda candidate: _versions_in_column(rows, candidate, item, options),
+            lambda candidate: versions_in_column(rows, candidate, item, options),
         ):
             return side_choice
     option_columns = _find_option_columns(
@@ -345,7 +359,7 @@ def _find_choice_column(
 def _row_versions_by_column(
     rows: pd.DataFrame, columns: Iterable[str], item: str, options: ItemOptions
 ) -> dict[str, "pd.Series[str]"]:
-    return {column: _versions_by_row(rows, column, item, options) for column in columns}
+    return {column: versions_by_row(rows, column, item, options) for column in columns}
 
 
 def _find_option_columns(row_versions: Mapping[str, "pd.Series[str]"]) -> set[str]:
@@ -361,35 +375,6 @@ def _find_option_columns(row_versions: Mapping[str, "pd.Series[str]"]) -> set[st
         and not (row_versions[column] == row_versions[other_column]).any()
         and row_versions[column].notna().any()
     }
-
-
-def _versions_by_row(
-    rows: pd.DataFrame, column: str, item: str, options: ItemOptions
-) -> "pd.Series[str]":
-    if not _versions_in_column(rows, column, item, options):
-        return pd.Series(None, rows.index, object)
-    versions = [
-        options[item_id].named_version(text) if item_id in options else None
-        for item_id, text in zip(rows[item], rows[column], strict=True)
-    ]
-    return pd.Series(versions, rows.index, object)
-
-
-def _versions_in_column(
-    rows: pd.DataFrame, column: str, item: str, options: ItemOptions
-) -> set[str]:
-    """Return the versions in a column, by name or by text; empty if it has other values."""
-    # Skip items with identical versions; their judgments are refused by name later.
-    distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
-    filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
-    versions = [
-        options[item_id].named_version(text)
-        for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
-        if not is_none(text) or options[item_id].named_version(text)
-    ]
-    recognised = [version for version in versions if version is not None]
-    likely = bool(versions) and len(recognised) / len(versions) > LIKELY
-    return set(recognised) if likely else set()
 
 
 def _guess_time_unit(rows: pd.DataFrame, column: str) -> Literal["ms", "s"]:

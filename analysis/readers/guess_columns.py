@@ -7,7 +7,7 @@ from itertools import combinations
 import pandas as pd
 
 from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
-from analysis.readers.several_options import find_option_columns
+from analysis.readers.several_options import find_option_columns, is_none
 from analysis.readers.texts import Options, candidates_by_texts, comparable_text
 from experiment.records import Item
 
@@ -101,6 +101,36 @@ def match_versions(
     }
     versions = [version_by_pair[pair] for pair in zip(pairs["item"], pairs["text"], strict=True)]
     return pd.Series(versions, items.index, object)
+
+
+def versions_by_row(
+    rows: pd.DataFrame, column: str, item: str, options: ItemOptions
+) -> "pd.Series[str]":
+    """Return the version that each cell of a column names, or holds the text of; None if none."""
+    if not versions_in_column(rows, column, item, options):
+        return pd.Series(None, rows.index, object)
+    versions = [
+        options[item_id].named_version(text) if item_id in options else None
+        for item_id, text in zip(rows[item], rows[column], strict=True)
+    ]
+    return pd.Series(versions, rows.index, object)
+
+
+def versions_in_column(
+    rows: pd.DataFrame, column: str, item: str, options: ItemOptions
+) -> set[str]:
+    """Return the versions in a column, by name or by text; empty if it has other values."""
+    # Skip items with identical versions; their judgments are refused by name later.
+    distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
+    filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
+    versions = [
+        options[item_id].named_version(text)
+        for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
+        if not is_none(text) or options[item_id].named_version(text)
+    ]
+    recognised = [version for version in versions if version is not None]
+    likely = bool(versions) and len(recognised) / len(versions) > LIKELY
+    return set(recognised) if likely else set()
 
 
 def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
+from scipy.special import fdtrc  # scipy.stats takes a second to import
 
 from analysis.readers.guess_columns import LIKELY, ItemOptions, match_versions
 from analysis.readers.mapping import simplify_name
@@ -28,6 +29,7 @@ _DESIGN_NAME = re.compile("correct|expected|target|key|type|time|latency|rt", re
 _BALANCED = (0.3, 0.7)
 # A sentence gets several different ratings, but only one value of a property of the sentence.
 _SAME_SHARE = 0.95
+_BEYOND_CHANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,11 @@ def guess_single_answers(
         return None
     columns = {VERSION: version[0]} if version else {}
     values = {VERSION: version[1]} if version and version[1] else {}
-    candidates = [kind for kind in kinds if kind in answer_like_columns] or list(kinds)
+    candidates = [column for column in kinds if column in answer_like_columns] or [
+        column for column in kinds if _differs_between_sentences(rows[column], sentence)
+    ]
+    if not candidates:
+        return None
     if len(candidates) > 1 and not _say_the_same(rows[candidates]):
         candidate_list = ", ".join(f'"{header}"' for header in candidates)
         return SingleAnswers(
@@ -187,6 +193,26 @@ def _guess_answer_kind(
     numbers = pd.to_numeric(cells, errors="coerce")
     is_scale = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
     return RATING if is_scale and cells.nunique() >= _FEWEST else None
+
+
+def _differs_between_sentences(answers: "pd.Series[str]", sentence: "pd.Series[str]") -> bool:
+    """Return whether answers differ between sentences beyond chance, by an analysis of variance.
+
+    Blocks, lists and trial numbers, which are whole numbers too, do not.
+    """
+    numbers = pd.to_numeric(answers, errors="coerce").fillna(answers.str.lower().isin(GOOD_WORDS))
+    numbers = numbers[answers != ""].astype(float)
+    groups = numbers.groupby(sentence[answers != ""], observed=True)
+    n_between, n_within = groups.ngroups - 1, len(numbers) - groups.ngroups
+    if n_between < 1 or n_within < 1:
+        return False
+    within = float(((numbers - groups.transform("mean")) ** 2).sum())
+    between = float(((groups.transform("mean") - numbers.mean()) ** 2).sum())
+    if within == 0:
+        return between > 0
+    return float(fdtrc(n_between, n_within, between / n_between / (within / n_within))) < (
+        _BEYOND_CHANCE
+    )
 
 
 def _is_truth(column: str) -> bool:

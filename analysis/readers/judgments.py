@@ -62,7 +62,8 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         AnalysisError: A column is missing, a value is not known, or an item is not in the items.
         ParallaxError: The items cannot be read.
     """
-    source = read_source(path)
+    meaning = read_mapping(mapping)
+    source = read_source(path, meaning.headers)
     if source.is_colorless_green:
         published = read_colorless_green(source.table, path)
         if published.long.empty:
@@ -76,7 +77,7 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
     if items is None:
         raise missing_items_error(path)
     known_items = read_known_items(items)
-    return interpret_source(source, read_mapping(mapping), known_items, decided=False).run
+    return interpret_source(source, meaning, known_items, decided=False).run
 
 
 def missing_items_error(path: Path) -> AnalysisError:

@@ -47,6 +47,7 @@ class TableMap(BaseModel):
             identify the item, or tell apart items with the same texts.
         options: Where three or more options were shown: the columns with their texts, in the
             order shown; or the versions shown, without such columns.
+        headers: The names of all columns, in their order, of a table without headers.
         wide: Whether one row contains a whole session.
         keep: Rows of the original table to keep: for each column, the required value or values.
         drop: Rows of the original table to drop.
@@ -69,6 +70,7 @@ class TableMap(BaseModel):
     item_by_texts: list[str] = []
     item_by: dict[str, str] = {}
     options: list[str] = []
+    headers: list[str] = []
     wide: bool = False
     keep: Rows = {}
     drop: Rows = {}

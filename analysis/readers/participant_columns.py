@@ -14,13 +14,18 @@ def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str
     """Return the one column that may name participants: each judged several items, once each.
 
     Other columns, such as age, may fit too. The column that determines all other fitting columns is
-    chosen.
+    chosen. Numbers may also count trials: they name participants only where each number's rows
+    follow one another.
 
     Args:
         table: The columns without another role, one row per judgment.
         presented: The columns that identify what was judged in each row.
     """
-    fitting = _columns_judging_once(table, presented)
+    fitting = [
+        column
+        for column in _columns_judging_once(table, presented)
+        if not _may_count_trials(table[column])
+    ]
     finest = [
         candidate
         for candidate in fitting
@@ -46,6 +51,12 @@ def _columns_judging_once(table: pd.DataFrame, presented: pd.DataFrame) -> list[
         if not pd.DataFrame({"by": pd.factorize(values)[0], **judged_codes}).duplicated().any():
             fitting.append(column)
     return fitting
+
+
+def _may_count_trials(values: "pd.Series[str]") -> bool:
+    """Return whether values are numbers whose rows are apart, as the numbers of trials are."""
+    n_runs = int((values != values.shift()).sum())
+    return bool(values.str.isdecimal().all()) and n_runs > values.nunique()
 
 
 def find_possible_participants(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:

@@ -128,8 +128,8 @@ def parse_nats(number: str, column: ScoreColumn, location: str) -> float:
     return nats + 0.0
 
 
-# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS].
-_SPECIAL = re.compile(r"<\|?/?[\w ]+\|?>|\[[A-Z]+\]")
+# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS]. An unknown word's is within it.
+_SPECIAL = re.compile(r"(?!<unk>|\[unk\])(?:<\|?/?[\w ]+\|?>|\[[a-z]+\])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,15 +336,15 @@ _SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
 _SPACES_NOTE = "Columns are divided by spaces."
 
 
-def read_scores(path: Path) -> RawTable:
-    """Read a file of scores as a table, with or without delimiters.
+def read_scores(path: Path, headers: Sequence[str] = ()) -> RawTable:
+    """Read a file of scores as a table, with or without delimiters, and with or without headers.
 
     Raises:
         AnalysisError: A line has more or fewer values than there are columns.
         MaterialsError: The file cannot be read.
     """
-    if path.suffix.lower() in _DELIMITED[:-1] and path.suffix.lower() not in (".csv", ".tsv"):
-        return read_raw(path)
+    if headers or path.suffix.lower() in (".tab", ".xlsx", ".jsonl", ".json", ".parquet"):
+        return read_raw(path, columns=headers)
     text, notes = read_text(path)
     lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     header = lines[0][1].split() if lines else []

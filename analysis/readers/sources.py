@@ -3,9 +3,9 @@
 import csv
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,6 +29,7 @@ from experiment.materials.formats.delimited import (
     open_text,
     read_sheet,
 )
+from experiment.materials.formats.raw import refuse_needless_names, refuse_other_number
 
 # The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"
@@ -60,6 +61,12 @@ class Source:
         return self.format == _PUBLISHED
 
 
+_OF_R = "R's own format", "Write its table in R: write.csv(TABLE, 'table.csv', row.names = FALSE)"
+_UNREAD = dict.fromkeys((".rds", ".rdata", ".rda"), _OF_R) | {
+    ".xls": (
+        "Excel's former format", "Save the file in one of them from the spreadsheet program"
+    ),
+}  # fmt: skip
 # Texts that mark a missing value only among numbers.
 _MARKS_AMONG_NUMBERS = MISSING_SIGNS | {"empty"}
 _MARKS = MISSING_MARKS | _MARKS_AMONG_NUMBERS
@@ -97,19 +104,24 @@ def empty_missing_marks(source: Source, kept_values: Collection[str] = ()) -> So
     return replace(source, table=source.table.assign(**changed), notes=(*source.notes, *notes))
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, headers: Sequence[str] = ()) -> Source:
     """Read a file as a table; the format is detected from the content rather than the name.
 
     A folder is read as one table of all its files, each with one result: programs that
     run in browsers often write a file for each participant.
 
+    Args:
+        path: The file or folder.
+        headers: The names of all columns, in their order, if the tables have no headers.
+
     Raises:
         AnalysisError: The file does not exist, has no rows, or cannot be read.
+        MaterialsError: The headers are not as many as the columns, or not needed.
     """
     if path.is_dir():
-        return _stack_folder(path)
+        return _stack_folder(path, headers)
     try:
-        source = _read_file(path)
+        source = _read_file(path, headers)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
             f"the file cannot be read ({why_unread(error)})",
@@ -135,11 +147,11 @@ def _strip_cells(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**stripped) if stripped else table
 
 
-def _stack_folder(folder: Path) -> Source:
+def _stack_folder(folder: Path, headers: Sequence[str]) -> Source:
     """Return the stacked tables of a folder's files; ``result`` identifies the file."""
     all_files = sorted(path for path in folder.iterdir() if path.is_file())
     files = [path for path in all_files if path.name[0] != "."]
-    sources = [read_source(file) for file in files]
+    sources = [read_source(file, headers) for file in files]
     formats = sorted({source.format for source in sources})
     if len(formats) != 1:
         raise AnalysisError(
@@ -169,25 +181,30 @@ def _add_file_name(source: Source) -> pd.DataFrame:
     return table.assign(**{json_trials.RESULT_COLUMN: source.path.name})
 
 
-def _read_file(path: Path) -> Source:
+def _read_file(path: Path, headers: Sequence[str]) -> Source:
+    refuse_needless_names(headers, path)
     if path.suffix == ".parquet":
         frame = pq.read_table(path).to_pandas()
         return _recognise_program(
             path, json_trials.trials_as_text(frame.to_dict("records")), "table"
         )
     if path.suffix.lower() == ".xlsx":
-        return _read_workbook(path)
-    if path.suffix.lower() == ".xls":
+        return _read_workbook(path, headers)
+    if other := _UNREAD.get(path.suffix.lower()):
+        name, remedy = other
         raise AnalysisError(
-            "Excel's former format (.xls) is not read",
+            f"{name} ({path.suffix.lower()}) is not read",
             where=str(path),
             expected="an Excel workbook (.xlsx), or CSV",
-            remedy="Save the file in one of them from the spreadsheet program",
+            remedy=remedy,
         )
     for program in programs():
         if path.suffix in program.suffixes:
             return Source(path, program.name, program.read_file(path))
     file = open_text(path)
+    if headers:
+        named = read_delimited(file, headers)
+        return Source(path, "table without headers", named.table, notes=named.notes)
     head = file.head()
     for program in programs():
         if program.recognises(head):
@@ -204,12 +221,15 @@ def _read_file(path: Path) -> Source:
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
-def _read_workbook(path: Path) -> Source:
-    """Return the first sheet of a workbook; its first row that is not empty has the headers."""
+def _read_workbook(path: Path, names: Sequence[str]) -> Source:
+    """Return a workbook's first sheet; without names, its first row that is not empty has them."""
     lines, notes = read_sheet(path)
     cells = [row for _, row in lines if any(cell.strip() for cell in row)]
     if not cells:
         return Source(path, "workbook", pd.DataFrame())
+    if names:
+        refuse_other_number(names, cells[0], str(path))
+        cells = [list(names), *cells]
     headers = [cell.strip() for cell in cells[0]]
     if repeated := find_repeated(header for header in headers if header):
         raise AnalysisError(
@@ -285,18 +305,28 @@ class Delimited:
     notes: tuple[str, ...]
 
 
-def read_delimited(file: TextFile) -> Delimited:
+def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
     """Read CSV or TSV as a table; the delimiter is detected from the headers.
 
     Comments and titles before the headers are skipped.
 
+    Args:
+        file: The file.
+        headers: The names of its columns, if the file has no headers.
+
     Raises:
         ValueError: A row has more cells than the header row.
+        MaterialsError: The headers are more or fewer than the cells of the first row.
     """
-    layout = _layout_of_spaces(file, find_layout(file, titles=True))
-    row_names = _has_row_names(file, layout)
+    layout = _layout_of_spaces(file, find_layout(file, titles=not headers))
+    row_names = not headers and _has_row_names(file, layout)
+    rows = cells_of(file, layout, lenient=True)
+    if headers:
+        line, first = next(rows, (1, []))
+        refuse_other_number(headers, first, f"{file.path}, line {line}")
+        rows = chain([(0, list(headers)), (line, first)], rows)
     # Check before reading: pandas drops cells without a header.
-    notes = () if row_names else _check_row_lengths(cells_of(file, layout, lenient=True))
+    notes = () if row_names else _check_row_lengths(rows)
     with file.lines(layout.start) as lines:
         # Read in chunks: every cell is a Python object until its chunk becomes a text column.
         chunks = pd.read_csv(
@@ -306,6 +336,7 @@ def read_delimited(file: TextFile) -> Delimited:
             keep_default_na=False,
             skipinitialspace=True,
             index_col=None if row_names else False,
+            names=list(headers) or None,
             chunksize=_ROWS_AT_ONCE,
         )
         frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)

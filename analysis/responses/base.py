@@ -14,6 +14,7 @@ from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.findings.plan import PLAN
+from analysis.findings.separating import SEPARATING
 from analysis.tables.provenance import AskedFor
 from experiment.plugins import Registry
 from experiment.responses.mixed.mixed import Mixed
@@ -21,7 +22,7 @@ from experiment.responses.rating.rating import Scales
 from experiment.responses.registry import known_response
 
 # The findings about a run of any type of response.
-SHARED_FINDINGS: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN)
+SHARED_FINDINGS: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN, SEPARATING)
 # Findings of optional parts of the installation; they come last.
 _OPTIONAL_FINDINGS = Registry(
     "finding",

@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array
 
 from analysis.data.categorical import group_rows
 from analysis.data.declared import clustering_column
+from analysis.data.inclusion import WEIGHT
 from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import (
     Variances,
@@ -25,6 +26,7 @@ from analysis.statistics.clustered import (
     interval_ends,
     student_quantile,
 )
+from analysis.statistics.drawn_frames import find_drawn
 from analysis.statistics.resample import (
     Floats,
     Interval,
@@ -69,6 +71,7 @@ def people_accuracy(
         codes(unit)[0],
         grouped.number,
         _item_weights(item, grouped.number) if weigh == "items" else None,
+        find_drawn(judgments),
     )
     fewer = np.where(n_participants > 0, np.minimum(n_frames, n_participants), n_frames).tolist()
     intervals = [
@@ -80,7 +83,8 @@ def people_accuracy(
         n,
         SHARE,
     )
-    wilson = list(map(wilson_interval, n_right.tolist(), n.tolist()))
+    n_weighted = np.rint(clustered.accuracy * n).astype(int)
+    wilson = list(map(wilson_interval, n_weighted.tolist(), n.tolist()))
     return pd.DataFrame(
         {
             **grouped.keys,
@@ -170,7 +174,11 @@ def bootstrap_accuracy(
     grouped = group_rows(judgments, by)
     unit = judgments[clustering_column(judgments)]
     cell_counts = count_cells(
-        judgments["chose_good"], judgments["participant"], unit, grouped.number
+        judgments["chose_good"],
+        judgments["participant"],
+        unit,
+        grouped.number,
+        judgments.get(WEIGHT),
     )
     ends = [
         percentile_interval(drawn) for drawn in crossed_bootstrap(cell_counts, rng, resamples).T
@@ -256,10 +264,14 @@ def _model_shares(
     decisions: pd.DataFrame, by: Sequence[str], items: str, model: str
 ) -> pd.DataFrame:
     grouped = group_rows(decisions, by)
+    correct, weight = decisions["correct"].to_numpy(dtype=float), np.ones(len(decisions))
+    if items == JUDGED and WEIGHT in decisions:
+        weight = decisions[WEIGHT].to_numpy()
     return pd.DataFrame(
         {
             **grouped.keys,
-            "accuracy": grouped.sums(decisions["correct"]) / grouped.size,
+            "accuracy": np.bincount(grouped.number, weight * correct)
+            / np.bincount(grouped.number, weight),
             "n_items": grouped.size,
             "n_ties": grouped.sums(decisions["tie"]),
             "items": items,

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
+from analysis.statistics.drawn_frames import Drawn, frame_variance
 from analysis.statistics.resample import LEVEL, Codes, Floats, combined_codes
 from analysis.statistics.variance_parts import crossed_variance, freedom_by_parts
 from analysis.statistics.withheld import UNITS
@@ -78,6 +79,7 @@ def two_way_variance(
     group: Codes,
     *,
     least: Callable[[Floats, Floats], Floats] = np.maximum,
+    drawn: Drawn | None = None,
 ) -> Variances:
     """Return the variance of each group's statistic from the contribution of each judgment.
 
@@ -95,18 +97,22 @@ def two_way_variance(
         group: Shape ``(n,)``: the group (statistic) of each judgment, from 0 without gaps.
         least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
             statistics that neither participants nor items are expected to differ in, the lesser.
+        drawn: How the frames were drawn, if not alike.
     """
-    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    parts, freedoms = _variances_by_part(influence, participant, item, group, drawn)
     return _total_variances(influence, group, parts, freedoms, least)
 
 
 def _variances_by_part(
-    influence: Floats, participant: Codes, item: Codes, group: Codes
+    influence: Floats, participant: Codes, item: Codes, group: Codes, drawn: Drawn | None = None
 ) -> tuple[list[Floats], list[Floats]]:
     """Return the variances by participants, items and cells, and the degrees of freedom of each."""
     cell = participant * (item.max() + 1) + item
     squares = [_squared_cluster_sums(influence, way, group) for way in (participant, item, cell)]
-    return [correct_for_clusters(*sums) for sums in squares], [n - 1 for _, n in squares]
+    parts, freedoms = [correct_for_clusters(*sums) for sums in squares], [n - 1 for _, n in squares]
+    if drawn is not None:
+        parts[1], freedoms[1] = frame_variance(influence, participant, item, group, drawn)
+    return parts, freedoms
 
 
 def _total_variances(
@@ -256,7 +262,12 @@ def student_quantile(freedom: Floats, level: float = LEVEL) -> Floats:
 
 
 def clustered_intervals(
-    correct: Floats, participant: Codes, item: Codes, group: Codes, weight: Floats | None = None
+    correct: Floats,
+    participant: Codes,
+    item: Codes,
+    group: Codes,
+    weight: Floats | None = None,
+    drawn: Drawn | None = None,
 ) -> Clustered:
     """Return each group's accuracy and its 95% interval.
 
@@ -268,12 +279,14 @@ def clustered_intervals(
         item: Shape ``(n,)``: the judged item, or its frame, numbered from 0.
         group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
         weight: Shape ``(n,)``: the weight of each judgment; equal by default.
+        drawn: How the frames were drawn, if not alike; ``item`` is then the frame.
     """
     weight = np.ones(len(correct)) if weight is None else weight
+    weight = weight if drawn is None else weight * drawn.weight
     total = np.bincount(group, weight).astype(float)
     accuracy = np.bincount(group, weight * correct) / total
     influence = weight / total[group] * (correct - accuracy[group])
-    parts, freedoms = _variances_by_part(influence, participant, item, group)
+    parts, freedoms = _variances_by_part(influence, participant, item, group, drawn)
     variances = _total_variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = accuracy * (1 - accuracy) / variances.total

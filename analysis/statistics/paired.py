@@ -21,7 +21,9 @@ from scipy.stats import t as student
 
 from analysis.data.categorical import decode_texts, find_codes
 from analysis.data.declared import clustering_column
+from analysis.data.inclusion import COLUMNS
 from analysis.statistics.clustered import Clustered, clustered_intervals, student_quantile, wilson
+from analysis.statistics.drawn_frames import Drawn, find_drawn, frame_products
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.withheld import UNITS, too_few_units
 
@@ -167,12 +169,12 @@ def people_against_models(
         }
         for _, group in parts
     ]
-    frames = []
+    frames, drawn = [], find_drawn(judgments)
     for model, frame in decisions.items():
         index = find_codes(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         model_right = frame["correct"].to_numpy(dtype=float)[index]
         for (keys, group), group_sizes in zip(parts, sizes, strict=True):
-            pair = _people_and_model(people_right, model_right, person, unit, group)
+            pair = _people_and_model((people_right, model_right), person, unit, group, drawn)
             rows = _test_rows(pair, margin, level).assign(**group_sizes)
             too_few = too_few_units(rows["n_participants"], rows["n_frames"])
             rows.loc[too_few, ["low", "high", "p", "p_equivalence"]] = np.nan
@@ -197,11 +199,12 @@ def margin_near_the_end(better: Floats, margin: float) -> Floats:
 
 
 def _people_and_model(
-    people_right: Floats, model_right: Floats, person: Codes, item: Codes, group: Codes
+    right: tuple[Floats, Floats], person: Codes, item: Codes, group: Codes, drawn: Drawn | None
 ) -> _Pair:
-    people = clustered_intervals(people_right, person, item, group)
+    people_right, model_right = right
+    people = clustered_intervals(people_right, person, item, group, drawn=drawn)
     # A model is one judge: only items vary, weighted by their number of judgments.
-    model = clustered_intervals(model_right, np.zeros_like(person), item, group)
+    model = clustered_intervals(model_right, np.zeros_like(person), item, group, drawn=drawn)
     n_people = _count_distinct(group, person)
     n_items = _count_distinct(group, item)
     fewer = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
@@ -210,7 +213,7 @@ def _people_and_model(
         model.accuracy,
         _effective_size(people, fewer),
         _effective_size(model, n_items),
-        _correlate_estimates(people_right, model_right, people, model, item, group),
+        _correlate_estimates(people_right, model_right, people, model, item, group, drawn),
         fewer - 1,
     )
 
@@ -229,21 +232,25 @@ def _correlate_estimates(
     second: Clustered,
     item: Codes,
     group: Codes,
+    drawn: Drawn | None,
 ) -> Floats:
     """Return the correlation of the estimates of two accuracies, caused by shared items."""
-    n = np.bincount(group).astype(float)
-    pairs, place = np.unique(group * (item.max() + 1) + item, return_inverse=True)
-    of_item = [
-        np.bincount(place, (chosen - accuracy.accuracy[group]) / n[group])
+    weight = np.ones(len(group)) if drawn is None else drawn.weight
+    share = weight / np.bincount(group, weight)[group]
+    influences = [
+        share * (chosen - accuracy.accuracy[group])
         for chosen, accuracy in ((first_right, first), (second_right, second))
     ]
+    pairs, place = np.unique(group * (item.max() + 1) + item, return_inverse=True)
+    of_item = [np.bincount(place, influence) for influence in influences]
     of_group = pairs // (item.max() + 1)
     size = np.bincount(of_group).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
+        if drawn is not None:
+            covariance, _ = frame_products(influences[0], influences[1], item, group, drawn)
         raw = covariance / (first.standard_error * second.standard_error)
-    # If one accuracy is 0 or 1, its error is zero, or a rounding error;
-    # dividing the covariance by it gives no meaningful correlation.
+    # If one accuracy is 0 or 1, its error is zero or a rounding error, and no divisor.
     correlation: Floats = np.clip(np.nan_to_num(raw, posinf=0.0, neginf=0.0), -1.0, 1.0)
     return correlation
 
@@ -336,7 +343,8 @@ def models_against_models(
     frames = []
     for first, second in combinations(decisions, 2):
         unit = clustering_column(decisions[first])
-        columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
+        drawn = decisions[first].columns.intersection([*COLUMNS])
+        columns = list(dict.fromkeys(("item_id", unit, by, "correct", *drawn)))
         of_second = decisions[second][["item_id", "correct"]]
         paired_decisions = decisions[first][columns].merge(
             of_second, "inner", on="item_id", suffixes=("", "_second")
@@ -367,9 +375,10 @@ def _compare_two_models(
     first_right, second_right = (
         decided[name].to_numpy(dtype=float) for name in ("correct", "correct_second")
     )
-    nobody = np.zeros(len(decided), np.intp)
+    nobody, drawn = np.zeros(len(decided), np.intp), find_drawn(decided)
     first, second = (
-        clustered_intervals(chosen, nobody, item, group) for chosen in (first_right, second_right)
+        clustered_intervals(chosen, nobody, item, group, drawn=drawn)
+        for chosen in (first_right, second_right)
     )
     n_items, n_clusters = np.bincount(group).astype(float), _count_distinct(group, item)
     pair = _Pair(
@@ -377,7 +386,7 @@ def _compare_two_models(
         second.accuracy,
         _effective_size(first, n_clusters),
         _effective_size(second, n_clusters),
-        _correlate_estimates(first_right, second_right, first, second, item, group),
+        _correlate_estimates(first_right, second_right, first, second, item, group, drawn),
         n_clusters - 1,
     )
     only_first, only_second = (

@@ -62,7 +62,11 @@ def numpy_generator(seed: int, purpose: str, *key: str | int) -> np.random.Gener
 
 
 def count_cells(
-    correct: ArrayLike, participant: ArrayLike, item: ArrayLike, group: NDArray[np.intp]
+    correct: ArrayLike,
+    participant: ArrayLike,
+    item: ArrayLike,
+    group: NDArray[np.intp],
+    weight: ArrayLike | None = None,
 ) -> Cells:
     """Count judgments for resampling.
 
@@ -71,18 +75,23 @@ def count_cells(
         participant: Shape ``(n,)``: the participant.
         item: Shape ``(n,)``: the judged item.
         group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
+        weight: Shape ``(n,)``: how often each judgment counts; once by default.
     """
     rows, n_people = codes(participant)
     item_codes, n_items = codes(item)
     pairs, columns = np.unique(group * n_items + item_codes, return_inverse=True)
     groups = np.arange(group.max() + 1)
     shape = (n_people, len(pairs))
-    right, n_judged = count_matrices(correct, rows, columns, shape)
+    right, n_judged = count_matrices(correct, rows, columns, shape, weight)
     return Cells(right, n_judged, starts=np.searchsorted(pairs // n_items, groups))
 
 
 def count_matrices(
-    correct: ArrayLike, row: Codes, column: Codes, shape: tuple[int, int]
+    correct: ArrayLike,
+    row: Codes,
+    column: Codes,
+    shape: tuple[int, int],
+    weight: ArrayLike | None = None,
 ) -> tuple[csr_array, csr_array]:
     """Return the right judgments, and all judgments, summed by row and column.
 
@@ -91,10 +100,12 @@ def count_matrices(
         row: Shape ``(n,)``: the participant, or another unit, from 0.
         column: Shape ``(n,)``: the item, or an item in a group, from 0.
         shape: The numbers of rows and columns.
+        weight: Shape ``(n,)``: how often each judgment counts; once by default.
     """
+    each = np.ones(len(row)) if weight is None else np.asarray(weight, dtype=float)
     right, n_judged = (
         coo_array((values, (row, column)), shape).tocsr()
-        for values in (np.asarray(correct, dtype=float), np.ones(len(row)))
+        for values in (each * np.asarray(correct, dtype=float), each)
     )
     return right, n_judged
 

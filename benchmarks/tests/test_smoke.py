@@ -75,6 +75,7 @@ RUNS = {
     "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "replayed": ["--people", "10", "--run", "10"],
     "models_over_time": ["--curves", "4"],
+    "separating": ["--studies", "3", "--searched", "3"],
     "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
     "types_flagged": ["--people", "1"],

@@ -1,5 +1,6 @@
 """``parallax lists``: build, write, read and audit a study's lists."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -8,7 +9,16 @@ from tqdm import tqdm
 
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
+from experiment.design.frames import MaterialsIndex, index_materials
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
+from experiment.design.separating import (
+    INCLUSION_FILE,
+    RANDOM_SHARE,
+    Inclusion,
+    compute_inclusion,
+    find_differences,
+    inclusion_rows,
+)
 from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.read import item_table, load_items, read_items
 from experiment.records import Kind
@@ -16,10 +26,11 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import read_table, text_table, write_table
-from experiment.tables.schemas import LISTS
+from experiment.tables.model_scores import read_model_scores
+from experiment.tables.schemas import INCLUSION, LISTS
 
 ORIGIN_FILE = "design.json"
-FILES = ("items.csv", "lists.csv", ORIGIN_FILE)
+FILES = ("items.csv", "lists.csv", ORIGIN_FILE, INCLUSION_FILE)
 
 
 class _Origin(BaseModel):
@@ -54,6 +65,8 @@ def _write_tables(built: BuiltLists, folder: Path) -> None:
         for list_, entry in entries
     )
     write_table(LISTS.extended(levels[0] if levels else ()), rows, folder / "lists.csv")
+    if built.inclusion:
+        write_table(INCLUSION, inclusion_rows(built.inclusion), folder / INCLUSION_FILE)
 
 
 def _write_origin(built: BuiltLists) -> str:
@@ -96,7 +109,13 @@ def read_lists(folder: Path) -> BuiltLists:
         origin.materials_hash,
         tuple(map(tuple, lists)),
         tuple(levels) if any(levels) else (),
+        tuple(_read_inclusion(folder / INCLUSION_FILE)),
     )
+
+
+def _read_inclusion(path: Path) -> Iterator[Inclusion]:
+    if path.is_file():
+        yield from (Inclusion(**row) for row in read_table(INCLUSION, path))  # type: ignore[arg-type]
 
 
 def _read_origin(path: Path) -> _Origin:
@@ -139,7 +158,24 @@ def lists() -> None:
     type=click.Path(path_type=Path),
     help="The folder to write items.csv, lists.csv and design.json to.",
 )
-def build(name_or_folder: str, seed: int, out: Path) -> None:
+@click.option(
+    "--separate",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="SCORES",
+    help="Draw frames on which models differ: a file that `parallax lm score` wrote; repeat it "
+    "for each model.",
+)
+@click.option(
+    "--random-share",
+    default=RANDOM_SHARE,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="With --separate, the share of frames that is drawn at random from all.",
+)
+def build(
+    name_or_folder: str, seed: int, out: Path, separate: tuple[Path, ...], random_share: float
+) -> None:
     """Build the lists of STUDY.
 
     STUDY is the name of a built-in study or a study folder.
@@ -148,11 +184,42 @@ def build(name_or_folder: str, seed: int, out: Path) -> None:
     gives the same bytes.
     """
     study = load_study(name_or_folder)
-    items = tqdm(load_items(study), desc="Building", unit=" items", disable=None)
-    built = build_lists(study, items, seed)
+    index = index_materials(tqdm(load_items(study), desc="Building", unit=" items", disable=None))
+    inclusion = _separate_models(study, index, separate, random_share) if separate else None
+    built = build_lists(study, index, seed, inclusion)
     _audit(study, built)
     write_lists(built, out)
     click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
+    if separate:
+        click.echo(
+            f"To launch these lists, copy {out / INCLUSION_FILE} into the study's folder, write "
+            f'inclusion = "{INCLUSION_FILE}" under [design] in study.toml, and launch with '
+            f"--seed {seed}."
+        )
+
+
+def _separate_models(
+    study: Study, index: MaterialsIndex, paths: tuple[Path, ...], share: float
+) -> list[Inclusion]:
+    """Return each frame's probability of being drawn if the frames separate models."""
+    models = [read_model_scores(path) for path in paths]
+    templates = [template for square in study.design.squares for template in square.templates]
+    if not templates:
+        raise DesignError(
+            "the design has no squares, whose frames could be drawn to separate models",
+            where="--separate",
+            expected="[[design.squares]] in study.toml",
+            remedy="Build the lists without --separate",
+        )
+    frames = {
+        template: {
+            frame.text: list(index.items[template][frame.text].values())
+            for frame in index.frames(template)
+        }
+        for template in templates
+    }
+    differences = find_differences(study, frames, models)
+    return compute_inclusion(study, differences, [scores.model for scores in models], share)
 
 
 @lists.command(name="audit")

@@ -29,6 +29,7 @@ from experiment.authoring.rule_counts import N_SIMULATED, count_excluded
 from experiment.authoring.show import EXAMPLES_HEADING, NEXT_STEPS, count_trials, describe
 from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import StudyTask
+from experiment.commands.headers import COLUMNS
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.materials.render import describe_pictures
@@ -82,13 +83,7 @@ _SHOWN_ITEMS = 2
     metavar="OURS=HEADER",
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
-@click.option(
-    "--columns",
-    "column_names",
-    default="",
-    metavar="A,B,...",
-    help="The names of all columns, in their order, of a table without headers.",
-)
+@COLUMNS
 def new(
     name: Path,
     source: Path | None,
@@ -98,7 +93,7 @@ def new(
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
-    column_names: str,
+    headers: list[str],
 ) -> None:
     """Write a complete study folder NAME, ready to launch.
 
@@ -115,7 +110,7 @@ def new(
             (*columns, *([f"condition={'+'.join(factors)}"] if factors else []))
         ),
         block=block,
-        columns=[name.strip() for name in column_names.split(",") if name.strip()],
+        columns=headers,
     )
     if new_folder is not None:
         _print_new_study(new_folder)

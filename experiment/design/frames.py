@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from experiment.design.separating import Inclusion, check_inclusion, draw_frames
 from experiment.errors import DesignError
 from experiment.materials.read import MaterialsHash
 from experiment.plugins import unknown_name
@@ -221,15 +222,18 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
     return frozenset(choices)
 
 
-def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:
+def choose_frames(
+    design: Design, index: MaterialsIndex, seed: int, inclusion: Sequence[Inclusion] = ()
+) -> list[list[list[Frame]]]:
     """Return, for each square, the frames chosen from each of its templates.
 
     Within a template, the uses of a slot's lemmas differ by at most one if the materials allow
     this, and are about equal over all templates; within a group of ``design.disjoint``, no two
-    frames share their joint choice.
+    frames share their joint choice. With inclusion probabilities, frames are drawn by these.
 
     Raises:
-        DesignError: A template has too few frames.
+        DesignError: A template has too few frames, or they cannot be balanced under the
+            probabilities.
     """
     taken_joints, overall = set[Joint](), UseCounts()
     squares = []
@@ -240,7 +244,11 @@ def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list
             candidates = {
                 frame: joint_choices(frame, design.disjoint) for frame in index.frames(template)
             }
-            frames = _choose(candidates, n_frames, taken_joints, overall, rng)
+            frames = (
+                _draw(template, candidates, n_frames, inclusion, rng)
+                if inclusion
+                else _choose(candidates, n_frames, taken_joints, overall, rng)
+            )
             if len(frames) < n_frames:
                 raise _make_too_few_error(template, n_frames, len(frames), len(candidates))
             for frame in frames:
@@ -272,6 +280,39 @@ def _choose(
         out, in_ = exchange
         chosen[chosen.index(out)] = in_
     return chosen
+
+
+def _draw(
+    template: str,
+    candidates: dict[Frame, frozenset[Joint]],
+    n_frames: int,
+    inclusion: Sequence[Inclusion],
+    rng: random.Random,
+) -> list[Frame]:
+    """Return a template's frames, drawn by their inclusion probabilities.
+
+    If frames share words, or may not be combined, the frames that keep the uses of words even would
+    be drawn with other probabilities.
+    """
+    shared = _slots_with_shared_lemmas(candidates, UseCounts())
+    if shared or any(candidates.values()):
+        reason = (
+            f"frames share the words of {' and '.join(sorted(shared))}, whose uses are kept even"
+            if shared
+            else "design.disjoint keeps frames apart"
+        )
+        raise DesignError(
+            f"the frames cannot be balanced under inclusion probabilities: {reason}",
+            where=f'the template "{template}"',
+            expected="frames with words of their own in each slot, such as item=12",
+            remedy="Remove design.inclusion or --separate, or number the frames",
+        )
+    if len(candidates) < n_frames:
+        return list(candidates)
+    rows = [row for row in inclusion if row.template == template]
+    by_text = {frame.text: frame for frame in candidates}
+    check_inclusion(template, rows, by_text, n_frames)
+    return [by_text[text] for text in draw_frames(rows, rng)]
 
 
 def _slots_with_shared_lemmas(frames: Collection[Frame], overall: UseCounts) -> set[str]:

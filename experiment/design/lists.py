@@ -13,6 +13,7 @@ from experiment.design.frames import (
     index_materials,
 )
 from experiment.design.latin_square import FrameOrderer, cells, check_shape, choose_targets
+from experiment.design.separating import Inclusion, read_inclusion
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind
@@ -231,6 +232,7 @@ class BuiltLists:
         materials_hash: The identity of the materials.
         lists: The entries of each list, not yet ordered for a participant.
         levels: The level of each factor in each list; empty if the design has no factors.
+        inclusion: The probabilities with which frames were drawn; empty if frames are alike.
     """
 
     study: str
@@ -239,15 +241,23 @@ class BuiltLists:
     materials_hash: str
     lists: tuple[tuple[ListEntry, ...], ...]
     levels: tuple[dict[str, str], ...] = ()
+    inclusion: tuple[Inclusion, ...] = ()
 
 
-def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int) -> BuiltLists:
+def build_lists(
+    study: Study,
+    items: Iterable[Item] | MaterialsIndex,
+    seed: int,
+    inclusion: Sequence[Inclusion] | None = None,
+) -> BuiltLists:
     """Return the lists of a study's design; the same seed gives the same lists.
 
     Args:
         study: The study; only its design, name and version are read.
         items: The study's materials, iterated once, or indexed by ``index_materials``.
         seed: The run's seed.
+        inclusion: The probabilities with which frames are drawn; by default, those that the design
+            names.
 
     Raises:
         DesignError: The design cannot be balanced or the materials are insufficient.
@@ -257,8 +267,9 @@ def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int)
     check_factors(design)
     _check_squares(design)
     index = index_materials(items)
+    inclusion = tuple(read_inclusion(study) if inclusion is None else inclusion)
     dealt = [
-        *_deal_squares(design, index, seed),
+        *_deal_squares(design, index, seed, inclusion),
         *(
             (shared, _repeat_in_every_list(shared_items(shared, index, seed), design))
             for shared in design.shared
@@ -285,17 +296,18 @@ def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int)
         index.materials_hash,
         lists,
         levels if design.factors else (),
+        inclusion,
     )
 
 
 def _deal_squares(
-    design: Design, index: MaterialsIndex, seed: int
+    design: Design, index: MaterialsIndex, seed: int, inclusion: Sequence[Inclusion]
 ) -> Iterator[tuple[Source, Within]]:
     conditions = [index.conditions(square.templates) for square in design.squares]
     for square, names in zip(design.squares, conditions, strict=True):
         check_shape(count_frames(square, design), len(names), design.lists, source_name(square))
     orderer = FrameOrderer(design.lists)
-    chosen = choose_frames(design, index, seed)
+    chosen = choose_frames(design, index, seed, inclusion)
     for square, names, by_template in zip(design.squares, conditions, chosen, strict=True):
         rng = generator(seed, "arrangement", *square.templates)
         frames = orderer.order(by_template, len(names), rng)

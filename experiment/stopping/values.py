@@ -65,6 +65,21 @@ class ComparedValues:
         """Return the group of a participant in its block; None if the list is not compared."""
         return (list_, place % self.groups) if list_ in self.weights else None
 
+    def coefficients(self, list_: int, rows: Sequence[Row]) -> list[float]:
+        """Return how much each answer of a participant adds to the value, if it is complete.
+
+        Args:
+            list_: The participant's list.
+            rows: One row for each answer, with item_id and version.
+        """
+        cells = [self._find_cell(list_, row) for row in rows]
+        numbers, weights = Counter(cells), self.weights.get(list_, {})
+        return [0.0 if cell is None else weights[cell] / numbers[cell] for cell in cells]
+
+    def constant(self, list_: int) -> float:
+        """Return what is subtracted from a participant's weighted sum of answers."""
+        return self._middle * sum(self.weights.get(list_, {}).values())
+
     def value_of(self, list_: int, rows: Iterable[Row]) -> float | None:
         """Return a participant's value; None if there is no answer in one of the list's cells.
 

@@ -182,6 +182,11 @@ class Design(_Table):
         description="texts for participants of one level, in place of the others' texts",
     )
     disjoint: list[Disjoint] = Field(default=[], description="templates kept apart")
+    inclusion: str = Field(
+        default="",
+        description="a table of the probability with which each frame is drawn, as "
+        "`parallax lists build --separate` writes it; all frames alike by default",
+    )
     separate: str | list[str] = Field(
         default="construction", description="the columns that neighbouring trials must not share"
     )

@@ -111,6 +111,7 @@ def _list_file_names(study: Study) -> Iterator[str]:
     file_names = (
         study.materials.grammar or study.materials.items,
         study.trial.practice,
+        study.design.inclusion,
         rates,
         font,
     )

@@ -55,6 +55,29 @@ LISTS = TableSchema(
     (Column("list", "integer", "the list's number, from 0", role=Role.LIST), _ITEM_ID, _KIND),
 )
 
+# The strata of frames that models separate: they agree on all of a frame's items, or differ.
+AGREE, DIFFER = "agree", "differ"
+INCLUSION = TableSchema(
+    "inclusion",
+    "The frames that could be drawn: one row per frame of a template, drawn or not.",
+    ("template", "frame"),
+    (
+        Column("template", "string", "the template that the frame belongs to"),
+        Column("frame", "string", "the frame, as in the table of items"),
+        Column(
+            "difference",
+            "number",
+            "how much the models differ on the frame: the share of its items on which they "
+            "disagree, or of scores the mean absolute difference in standard deviations",
+        ),
+        Column(
+            "stratum", "string", "whether the models differ on the frame", values=(AGREE, DIFFER)
+        ),
+        Column("probability", "number", "the probability that the frame is drawn"),
+        Column("models", "string", "the models that the frames separate, joined by semicolons"),
+    ),
+)
+
 UNCONFIRMED = "unconfirmed"
 _CLOCK = " (UTC; without a server by the browser's clock)"
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from math import expm1, inf, sqrt
 from statistics import fmean, median, variance
 
+from experiment.design.audit.inclusion_checks import inclusion_checks
 from experiment.design.audit.list_checks import (
     frame_checks,
     list_checks,
@@ -339,6 +340,7 @@ def audit(
         *origin_checks(study, composition.response, index, built),
         *list_checks(study, squares, built),
         *frame_checks(study.design, index, squares, built),
+        *inclusion_checks(built),
         *shared_checks(study.design, index, built, composition.sessions),
         *session_checks(study, built, composition),
         *wording_checks(study),

@@ -84,16 +84,10 @@ def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> Raw
         raise MaterialsError(
             "the file does not exist", where=str(path), expected="a table of items"
         )
+    refuse_needless_names(columns, path)
     if path.suffix.lower() == ".xlsx":
         lines, notes = read_sheet(path)
         return _make_table_from_cells(path, lines, "row", notes, columns)
-    if columns and path.suffix.lower() not in TEXT_SUFFIXES:
-        raise MaterialsError(
-            "each value of the file has a name already",
-            where=str(path),
-            expected="a table in a text file or a workbook",
-            remedy="Leave out --columns",
-        )
     if path.suffix.lower() == ".jsonl":
         return _read_json_lines(path, language)
     if path.suffix.lower() == ".json":
@@ -206,6 +200,21 @@ def _make_table_from_cells(
     if not rows:
         raise MaterialsError("the table has no rows", where=str(path), expected="one row per item")
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
+
+
+def refuse_needless_names(columns: Sequence[str], path: Path) -> None:
+    """Refuse names of columns for a file of a format that names them itself.
+
+    Raises:
+        MaterialsError: There are names, and the file is neither a text table nor a workbook.
+    """
+    if columns and path.suffix.lower() not in (*TEXT_SUFFIXES, ".xlsx"):
+        raise MaterialsError(
+            "each value of the file has a name already",
+            where=str(path),
+            expected="a table in a text file or a workbook",
+            remedy="Leave out --columns",
+        )
 
 
 def refuse_other_number(columns: Sequence[str], cells: Sequence[str], location: str) -> None:

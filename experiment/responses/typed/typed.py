@@ -185,9 +185,13 @@ class Typed(OneVersion):
         return self.allows(text) if text else self.no_answer
 
     def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
-        """Return the answer with the first side if it is an accepted one, else with the second."""
-        accepted = (options or "").split()[1:]
-        return replace(answer, side=_find_side(_read_typed(answer).text, accepted))
+        """Return the answer with its side, and with nothing but what the consent names.
+
+        The side is the first if the answer is an accepted one, else the second.
+        """
+        accepted, typed = (options or "").split()[1:], _read_typed(answer)
+        details = typed.model_dump(exclude_unset=True)
+        return replace(answer, side=_find_side(typed.text, accepted), details=details)
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the answer, which is right or wrong only if one is expected."""

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from analysis.commands.import_judgments import judgments
 from analysis.errors import AnalysisError
 from analysis.readers.mapping import read_mapping
+from experiment.errors import MaterialsError
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from tests.analysis import small_run
@@ -104,6 +105,7 @@ TIMED = [
     (file("otree_choices.csv"), "oTree"), (file("otree_all_apps_wide.csv"), "oTree"),
     (file("psiturk_trialdata.csv"), "psiTurk"), (file("gorilla_task_builder_1.csv"), "Gorilla"),
     (file("gorilla_task_builder_2.csv"), "Gorilla"), (file("qualtrics.csv"), "Qualtrics"),
+    (file("eprime"), "E-Prime"),
 ]  # fmt: skip
 UNTIMED = [
     (file("pcibex_results.csv"), "PCIbex"),
@@ -249,7 +251,10 @@ def test_single_trials_one_after_the_other_are_not_a_person_each(imported, tmp_p
     rows = [{"item": item, "chosen": "good" if right else "bad"} for _, item, _, right, _ in JUDGED]
     rows[-1]["chosen"] = "distractor"
     path.write_text("\n".join(json.dumps(row) for row in rows))
-    assert "8 judgments of unknown participants" in imported(path).output
+    with pytest.raises(AnalysisError, match="no column says who judged"):
+        imported(path)
+    done = imported(path, "--unknown-participants")
+    assert "8 judgments of unknown participants" in done.output
 
 
 def test_what_psiturk_recorded_as_a_list_is_read_with_a_mapping(imported, tmp_path):
@@ -263,3 +268,25 @@ def test_what_psiturk_recorded_as_a_list_is_read_with_a_mapping(imported, tmp_pa
     done = imported(path, "--mapping", str(mapping))
     assert "8 judgments of 2 participants" in done.output
     assert "87.5%" in done.output
+
+
+def test_a_table_without_headers_is_read_by_their_names(imported, tmp_path):
+    path, again = tmp_path / "data.csv", tmp_path / "again"
+    rows = [(who, item, "good" if right else "bad", rt) for who, item, _, right, rt in JUDGED]
+    pd.DataFrame(rows).to_csv(path, header=False, index=False)
+    names = "participant,item,chosen,rt_ms"
+    assert "8 judgments of 2 participants" in imported(path, "--columns", names).output
+    written = pd.read_csv(tmp_path / "out" / "judgments.csv")
+    assert list(written["chosen"]) == [chosen for _, _, chosen, _ in rows]
+    assert list(written["rt_ms"]) == [rt for *_, rt in rows]
+    # The mapping keeps the names, so that it reads the table alone.
+    mapping = str(tmp_path / "out" / "mapping.toml")
+    imported(path, "--mapping", mapping, "--out", str(again))
+    assert (again / "judgments.csv").read_bytes() == (tmp_path / "out/judgments.csv").read_bytes()
+    with pytest.raises(MaterialsError, match="2 columns are named, but the row has 4 cells"):
+        imported(path, "--columns", "participant,item")
+    pd.DataFrame(rows).to_excel(tmp_path / "data.xlsx", header=False, index=False)
+    assert "8 judgments of 2" in imported(tmp_path / "data.xlsx", "--columns", names).output
+    path.with_suffix(".json").write_text("[]")
+    with pytest.raises(MaterialsError, match="each value of the file has a name already"):
+        imported(path.with_suffix(".json"), "--columns", names)

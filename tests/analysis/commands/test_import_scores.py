@@ -338,3 +338,10 @@ def test_ids_that_count_from_elsewhere_are_refused(tmp_path):
     rows = "".join(f"{n},{v},-{5 + n}\n" for n in (0, 1) for v in ("good", "bad"))
     with pytest.raises(AnalysisError, match="2 scores are of unknown items"):
         imported(tmp_path, "item_id,variant,logprob\n" + rows, items=items)
+
+
+def test_scores_without_headers_are_read_by_their_names(tmp_path):
+    content = "a,good,-1.5\na,bad,-2.5\nb,good,-3\nb,bad,-4\n"
+    _, (path,) = imported(tmp_path, content, "--columns", "item_id,variant,logprob")
+    scored = {key: row["logprob_nats"] for key, row in by_version(path).items()}
+    assert scored == {("a", "good"): -1.5, ("a", "bad"): -2.5, ("b", "good"): -3, ("b", "bad"): -4}

@@ -41,12 +41,12 @@ def imported(tmp_path):
     lines += [f"{n + 1},agr,c,{sentence(n, True)},{sentence(n, False)}" for n in range(ITEMS)]
     (tmp_path / "items.csv").write_text("\n".join(lines) + "\n")
 
-    def run(table, *, before="", answer="y\n"):
+    def run(table, *more, before="", answer="y\n"):
         text = before + pd.DataFrame(table).to_csv(index=False)
         (tmp_path / "answers.csv").write_text(text)
         given = [tmp_path / "answers.csv", "--items", tmp_path / "items.csv", "--out"]
         return CliRunner().invoke(
-            judgments, [*map(str, given), str(tmp_path / "out")], input=answer,
+            judgments, [*map(str, given), str(tmp_path / "out"), *more], input=answer,
             catch_exceptions=False,
         )  # fmt: skip
 
@@ -226,3 +226,41 @@ def test_a_column_of_texts_that_is_there_twice_says_nothing_more(imported):
     table = [row | {"shown": row["sentence"]} for row in without(rows("rating"), "confidence")]
     done = imported(table)
     assert "80 judgments" in done.output, done.output
+
+
+def test_an_unnamed_column_holds_answers_if_it_differs_between_sentences(alone, tmp_path):
+    # Every sentence came once in each block, and is rated 1 to 4 by its number, or a point more.
+    table = [
+        {"who": f"w{p}", "sentence": f"The cat {n} sleeps.", "block": (p + n) % 4 + 1,
+         "column_7": n % 4 + 1 + (p == 0)}
+        for p in range(4) for n in range(10, 18)
+    ]  # fmt: skip
+    assert alone(table).exit_code == 0
+    ratings = pd.read_csv(tmp_path / "out" / "judgments.csv")["rating"]
+    assert list(ratings) == [row["column_7"] for row in table]
+    with pytest.raises(AnalysisError, match="lacks a column that holds the answers"):
+        alone(without(table, "column_7"))
+
+
+def test_participants_without_a_name_who_answered_once_are_asked_for(alone, tmp_path):
+    table = [
+        {"column_7": 100 + n + p, "sentence": f"The cat {n} sleeps.", "rating": (p + n) % 5 + 1}
+        for p in range(0, 40, 10) for n in range(10, 18)
+    ]  # fmt: skip
+    with pytest.raises(AnalysisError, match="no column says who judged"):
+        alone(table)
+    done = alone(table, "--unknown-participants")
+    assert "32 judgments of unknown participants" in done.output
+    assert "participant" not in pd.read_csv(tmp_path / "out" / "judgments.csv")
+
+
+def test_numbers_of_trials_are_no_participants(alone):
+    # Two different sentences came at each place, as if its number were a person's.
+    table = [
+        {"place": n - 9, "sentence": f"The cat {10 + (n + 3 * p) % 8} sleeps.", "rating": n % 5 + 1}
+        for p in range(2) for n in range(10, 18)
+    ]  # fmt: skip
+    with pytest.raises(AnalysisError, match='"place" looks like participants'):
+        alone(table)
+    named = [{"seen": index // 8, **row} for index, row in enumerate(table)]
+    assert 'participant" = "seen"' in alone(named).output

@@ -126,8 +126,8 @@ def test_a_session_in_each_row_is_a_participant_unless_somebody_may_have_come_tw
     done = imported(header.replace("worker", "code"), [line(w, n) for n, w in enumerate(names)])
     assert '"participant" = "code"' in done.output and "15 judgments of 5 part" in done.output
     twice = [f"{line(w, n)},{n}" for n, w in enumerate(["ada", *PEOPLE])]
-    done = imported(header.replace("worker", "code") + ",place", twice)
-    assert "no column says who judged, so intervals will rest on the items alone" in done.output
+    with pytest.raises(AnalysisError, match="no column says who judged"):
+        imported(header.replace("worker", "code") + ",place", twice)
 
 
 def test_choices_of_an_item_whose_versions_are_one_text_are_refused_by_name(imported):

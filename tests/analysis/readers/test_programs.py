@@ -15,7 +15,7 @@ EXAMPLES = ROOT / "tests" / "data" / "judgments"
 def test_a_module_in_the_folder_is_a_program():
     folder = ROOT / "analysis" / "readers" / "programs"
     modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    assert len(PROGRAMS) == len(modules) == 8
+    assert len(PROGRAMS) == len(modules) == 9
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -27,6 +27,7 @@ def test_a_program_has_its_row_in_the_documentation(name: str):
 @pytest.mark.parametrize(
     ("file", "name"),
     [
+        ("eprime", "E-Prime"),
         ("gorilla_task_builder_1.csv", "Gorilla"),
         ("gorilla_task_builder_2.csv", "Gorilla"),
         ("ibex_results", "Ibex"),

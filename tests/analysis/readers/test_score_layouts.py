@@ -56,6 +56,21 @@ def test_words_with_spaces_between_the_columns_are_read_in_bits(tmp_path):
     assert "2 tokens stand for no piece of a text" in output
 
 
+@pytest.mark.parametrize("unknown", ["<unk>", "<UNK>", "[UNK]"])
+def test_a_token_for_an_unknown_word_counts_where_the_text_is_known(tmp_path, unknown):
+    texts = ("the cat sleeps", "the cat sleep", "the cats sleep", "the cats sleeps")
+    rows = [
+        f"{text},{token},{surprisal}"
+        for text in texts
+        for token, surprisal in (("the", 2), (unknown, 7), (text.split()[2], len(text)), ("<s>", 9))
+    ]
+    content = "\n".join(["text,token,surprisal_nats", *rows])
+    loaded, output = imported(tmp_path, "tokens.csv", content)
+    # 2 + 7 and the number of letters and spaces: 14, 13, 14 and 15.
+    np.testing.assert_allclose(sums(loaded), [[-23.0, -22.0], [-23.0, -24.0]])
+    assert "4 tokens stand for no piece of a text" in output
+
+
 def test_ids_that_are_a_row_too_low_are_refused_by_the_texts_they_make(tmp_path):
     said = ("We know that the small grey cat sleep", "You know that the small grey dogs sleep")
     texts = [text + ending for text in said for ending in ("s", "")]

@@ -89,6 +89,14 @@ def test_each_layout_of_four_options_gives_the_same_shares(tmp_path, layout):
     assert chance_accuracy(run) == pytest.approx((1 / 4 + 1 / 4 + 1 / 3) / 3)
 
 
+def test_events_between_the_choices_are_left_out(tmp_path):
+    table = LAYOUTS["text"](choices())
+    clicks = table.assign(response="AUDIO STARTED", **{"Zone Type": "content_audio"})
+    table = table.assign(**{"Zone Type": "response_button_text"})
+    said = imported(tmp_path, pd.concat([clicks, table]).sort_index(kind="stable"))
+    assert "12 judgments of 4 participants" in said and "chosen in 58.3%" in said
+
+
 def test_choices_by_name_need_no_columns_of_options(tmp_path):
     table = choices()
     chosen = [VERSIONS[n] if n is not None else "none" for row in CHOSEN.values() for n in row]

@@ -87,6 +87,13 @@ def test_a_long_table_leaves_empty_answers_out_unless_they_mean_no_answer(tmp_pa
     assert written["no_answer"].tolist() == [False, True]
 
 
+@pytest.mark.parametrize("name", ["table.rds", "table.RData", "table.rda"])
+def test_the_formats_of_r_are_refused_with_the_way_out(tmp_path, name):
+    (tmp_path / name).write_bytes(b"\x1f\x8b")
+    with pytest.raises(AnalysisError, match=r"R's own format .* write.csv\(TABLE"):
+        read_source(tmp_path / name)
+
+
 def test_a_workbook_is_read_and_excels_former_format_is_refused(tmp_path):
     write(tmp_path, items_csv=ITEMS, mapping_toml=MAPPING, answers_csv=WIDE)
     pd.read_csv(tmp_path / "answers.csv").to_excel(tmp_path / "answers.xlsx", index=False)

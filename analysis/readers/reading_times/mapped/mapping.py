@@ -36,6 +36,7 @@ class TimesMapping(BaseModel):
         levels: For a new column of the items, the level of each condition.
         critical: The critical region, by its number or by its name in the column ``region``; a
             table of them where it depends on the condition. Without it, the column ``critical``.
+        headers: The names of all columns, in their order, of a table without headers.
         keep: Rows to keep: for each column of the table, the value or values.
         drop: Rows to leave out.
         rt_unit: The unit of the times.
@@ -49,6 +50,7 @@ class TimesMapping(BaseModel):
     item_columns: list[str] = []
     levels: dict[str, dict[str, str]] = {}
     critical: str | int | dict[str, str | int] = ""
+    headers: list[str] = []
     keep: Rows = {}
     drop: Rows = {}
     rt_unit: Literal["ms", "s"] = "ms"

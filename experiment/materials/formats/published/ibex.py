@@ -35,6 +35,7 @@ _RESPONSE_TYPES = {
     "DashedAcceptabilityJudgment": "read_then_rate",
 }
 _QUESTION, _SHOWN = "Question", 3
+_BETWEEN = re.compile(r"[-_. ]")
 _TAG = re.compile(r"<[^>]*>")
 _PRACTICE = {*PRACTICE_WORDS, "prac"}
 
@@ -67,7 +68,7 @@ def _read(path: Path, terms: ReadOptions) -> Drafts:
             expected='entries such as [["match", 1], "DashedSentence", {s: "The boy runs."}]',
         )
     notes = (*notes, *reader.notes())
-    return Drafts(_name_experiments(drafts), notes, response=reader.response())
+    return Drafts(_name_experiments(_drop_numbers(drafts)), notes, response=reader.response())
 
 
 def _entries(value: object) -> list[LocatedArray]:
@@ -243,6 +244,23 @@ def _scale(options: _Options) -> dict[str, str]:
     return {"points": str(len(points))} | {
         name: text.strip() for name, text in ends.items() if isinstance(text, str)
     }
+
+
+def _drop_numbers(drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the drafts without the item's number in the condition, if every target has its own.
+
+    Labels such as "target-12-long" name the item again, so that no two would share a condition.
+    """
+    parts = [_BETWEEN.split(draft.condition) for draft in drafts]
+    targets = [(draft, words) for draft, words in zip(drafts, parts, strict=True) if not draft.kind]
+    if not all(draft.item and draft.item in words[1:] for draft, words in targets):
+        return [*drafts]
+    for draft, words in targets:
+        words.remove(draft.item)
+    return [
+        draft if draft.kind else replace(draft, condition="-".join(words))
+        for draft, words in zip(drafts, parts, strict=True)
+    ]
 
 
 def _name_experiments(drafts: Sequence[Draft]) -> list[Draft]:

@@ -91,6 +91,15 @@ def test_the_order_of_rows_changes_nothing_and_levels_keep_the_order_of_the_mapp
     assert estimate(read(tmp_path, table()[::-1])) == pytest.approx(by_hand())
 
 
+def test_a_table_without_headers_is_read_by_the_names_in_the_mapping(tmp_path: Path):
+    named = estimate(read(tmp_path, table()))
+    headers = ", ".join(f'"{name}"' for name in HEADERS)
+    (tmp_path / "mapping.toml").write_text(f"headers = [{headers}]\n{MAPPING}")
+    (tmp_path / "times.csv").write_text("\n".join(",".join(row) for row in table()))
+    times = read_mapped_times(tmp_path / "times.csv", tmp_path / "mapping.toml")
+    assert estimate(times) == named
+
+
 def test_names_of_rows_without_a_header_are_no_column(tmp_path: Path):
     lines = [" ".join(f'"{name}"' for name in HEADERS)]
     lines += [f'"{n}" ' + " ".join(f'"{c}"' for c in row) for n, row in enumerate(table(), 1)]

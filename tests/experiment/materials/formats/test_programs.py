@@ -95,6 +95,19 @@ def test_judgments_of_ibex_are_ratings_with_the_file_s_scale(tmp_path):
     }
 
 
+def test_labels_of_ibex_that_repeat_the_item_s_number_share_their_conditions(tmp_path):
+    entries = [
+        f'[["target-{n}-{ending}", {n}], "AcceptabilityJudgment", {{s: "The {n} {word}."}}]'
+        for n in (1, 2) for ending, word in (("too-00", "left too"), ("nil-00", "left"))
+    ]  # fmt: skip
+    (tmp_path / "x.js").write_text(f"items = [{', '.join(entries)}]")
+    found = read_materials(tmp_path / "x.js")
+    assert [(item.frame, item.condition) for item in found.items] == [
+        ("item=1", "target-too-00"), ("item=1", "target-nil-00"),
+        ("item=2", "target-too-00"), ("item=2", "target-nil-00"),
+    ]  # fmt: skip
+
+
 def test_items_of_linger_are_sentences_with_their_first_question(tmp_path):
     (tmp_path / "rc.itm").write_text(LINGER)
     found = read_materials(tmp_path / "rc.itm")

@@ -83,6 +83,8 @@ def test_without_an_accepted_answer_none_is_right_or_wrong():
     shown = ONE.arrangement(ITEM, ("good",))
     assert shown == Arrangement(None, ("good",))
     assert ONE.settle(typed("x"), "good").side is None
+    more = GivenAnswer(details={"text": "x", "pasted": True, "shoe_size": 42})
+    assert ONE.settle(more, "good").details == {"text": "x", "pasted": True}
     scored = ONE.score_answer(shown, typed("X."))
     assert (scored.chose_good, scored.answer, scored.version) == (None, "x", "good")
     assert ONE.score_answer(shown, typed("")).answer == "no answer"

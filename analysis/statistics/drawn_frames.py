@@ -1,0 +1,116 @@
+"""The variance that frames contribute if they were drawn with unequal probabilities.
+
+Weighted by the inverse of its probability, each frame stands for those that were not drawn. The
+accuracy is the ratio of two weighted sums: Hajek, J. (1971). Comment on Basu, in Foundations of
+statistical inference. Its error comes from frames that were not drawn, so the variance between
+frames counts by ``1 - probability``, within the strata whose numbers of drawn frames are fixed:
+Hajek, J. (1964). Asymptotic theory of rejective sampling. Annals of Mathematical Statistics, 35,
+1491-1523. What single answers add to a frame's sum is noise, drawn or not, and counts in full:
+Sarndal, C.-E., Swensson, B. & Wretman, J. (1992). Model assisted survey sampling. Springer,
+chapter 4.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.inclusion import COLUMNS
+from analysis.statistics.resample import Codes, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How the frame of each judgment was drawn.
+
+    Attributes:
+        weight: Shape ``(n,)``: the inverse of the probability, relative to an equal one.
+        probability: Shape ``(n,)``: the probability of being drawn.
+        stratum: Shape ``(n,)``: the stratum, of which a fixed number of frames was drawn, from 0.
+    """
+
+    weight: Floats
+    probability: Floats
+    stratum: Codes
+
+
+def find_drawn(rows: pd.DataFrame) -> Drawn | None:
+    """Return how the frames of these judgments or decisions were drawn; None if they were alike."""
+    if not set(COLUMNS) <= set(rows.columns):
+        return None
+    return Drawn(*(rows[name].to_numpy() for name in COLUMNS))
+
+
+def frame_products(
+    first: Floats, second: Floats, frame: Codes, group: Codes, drawn: Drawn
+) -> tuple[Floats, Floats]:
+    """Return the covariance of two statistics of each group that the draw of frames causes.
+
+    Args:
+        first: Shape ``(n,)``: the contribution of each judgment to the first statistic.
+        second: Shape ``(n,)``: to the second.
+        frame: Shape ``(n,)``: the frame of each judgment, numbered from 0.
+        group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
+        drawn: How frames were drawn.
+
+    Returns:
+        The covariance; its degrees of freedom, by Satterthwaite over the strata.
+    """
+    _, at, place = np.unique(
+        group * (frame.max() + 1) + frame, return_index=True, return_inverse=True
+    )
+    missing = 1 - drawn.probability[at]
+    strata, stratum = np.unique(
+        group[at] * (drawn.stratum.max() + 1) + drawn.stratum[at], return_inverse=True
+    )
+    n = np.bincount(stratum).astype(float)
+    total_missing = np.bincount(stratum, missing)
+    centred = []
+    for influence in (first, second):
+        sums = np.bincount(place, influence)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(
+                (n > 1) & (total_missing > 0),
+                np.bincount(stratum, missing * sums) / total_missing,
+                0.0,
+            )
+        centred.append(sums - mean[stratum])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correction = np.where(n > 1, n / (n - 1), 1.0)
+    of_strata = correction * np.bincount(stratum, missing * centred[0] * centred[1])
+    of_group, n_groups = strata // (drawn.stratum.max() + 1), int(group.max()) + 1
+    total: Floats = np.bincount(of_group, of_strata, n_groups).astype(float)
+    squares = np.bincount(of_group, of_strata**2 / np.maximum(n - 1, 1), n_groups)
+    n_frames = np.bincount(group[at], minlength=n_groups).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom: Floats = np.where(
+            squares > 0, np.clip(total**2 / squares, 1, n_frames - 1), n_frames - 1
+        )
+    return total, freedom
+
+
+def frame_variance(
+    influence: Floats, participant: Codes, frame: Codes, group: Codes, drawn: Drawn
+) -> tuple[Floats, Floats]:
+    """Return the variance of each group's statistic by frames, and its degrees of freedom.
+
+    Answers of a single judge are not noise: a model gives the same answer again.
+
+    Args:
+        influence: Shape ``(n,)``: the contribution of each judgment; sums to about 0 in a group.
+        participant: Shape ``(n,)``: the participant, numbered from 0.
+        frame: Shape ``(n,)``: the frame of each judgment, numbered from 0.
+        group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
+        drawn: How frames were drawn.
+    """
+    total, freedom = frame_products(influence, influence, frame, group, drawn)
+    size = np.int64(frame.max() + 1)
+    _, at, place = np.unique(
+        (group * (participant.max() + 1) + participant) * size + frame,
+        return_index=True,
+        return_inverse=True,
+    )
+    answers = np.bincount(place, influence)
+    noise = np.bincount(group[at], drawn.probability[at] * answers**2, len(total))
+    people = np.unique(group * (participant.max() + 1) + participant) // (participant.max() + 1)
+    return np.where(np.bincount(people) > 1, total + noise, total), freedom

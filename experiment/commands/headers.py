@@ -1,0 +1,17 @@
+"""The option ``--columns`` of all commands that read tables: names for a table without headers."""
+
+import click
+
+
+def _split(_context: click.Context, _parameter: click.Parameter, names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+COLUMNS = click.option(
+    "--columns",
+    "headers",
+    default="",
+    callback=_split,
+    metavar="A,B,...",
+    help="The names of all columns, in their order, of a table without headers.",
+)

@@ -1,0 +1,62 @@
+"""What a report says of frames that were drawn where models differ."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.data.load import load_run, load_scores
+from experiment.tables.files import write_table
+from experiment.tables.schemas import INCLUSION
+from tests.analysis import small_run
+from tests.analysis.chosen_findings import compare_by
+
+# One of two frames on which the models differ was drawn, and one of four on which they agree.
+FRAMES = [
+    *(("item=1", 1.0, "differ", 0.5), ("item=2", 0.0, "agree", 0.25)),
+    *(("item=3", 1.0, "differ", 0.5), *((f"item={n}", 0.0, "agree", 0.25) for n in (4, 5, 6))),
+]
+
+
+def _export(folder: Path) -> Path:
+    rows = small_run.tables()
+    for number, item in enumerate(rows["items"][:2], start=1):
+        item["frame"] = f"item={number}"
+    export = small_run.write_export(folder / "export", rows)
+    names = ("frame", "difference", "stratum", "probability")
+    table = [
+        dict(zip(names, frame, strict=True)) | {"template": "simple", "models": "5-gram; rnn"}
+        for frame in FRAMES
+    ]
+    write_table(INCLUSION, table, export / "study" / "inclusion.csv")
+    toml = export / "study" / "study.toml"
+    toml.write_text(toml.read_text().replace("[design]", '[design]\ninclusion = "inclusion.csv"'))
+    return export
+
+
+def test_a_report_weights_accuracies_and_says_that_items_were_chosen(tmp_path: Path):
+    run = load_run(_export(tmp_path))
+    other = {name: (good, bad, more) for name, (bad, good, more) in small_run.LOGPROBS.items()}
+    rows = [row for row in small_run.score_rows(other) if row["logprob_nats"] is not None]
+    scores = [
+        load_scores(small_run.write_scores(tmp_path / "a.parquet")),
+        load_scores(small_run.write_scores(tmp_path / "b.parquet", rows, model="rnn")),
+    ]
+    result = compare_by(["separating", "differences"], run, scores)
+    people = result.by_construction.query("judge == 'people'").set_index("construction")["accuracy"]
+    # Of s-1 both are right, and of s-2 one: two frames of 1, and four of a half.
+    assert people["simple"] == pytest.approx((2 * 1 + 4 * 0.5) / 6)
+    # Fillers or constructions without probabilities are as they were: of p-1 both, of p-2 none.
+    assert people["polarity"] == pytest.approx(0.5)
+    minus = result.statistics["people_minus_models"].query("construction == 'simple'")
+    assert minus.set_index("judge")["model"]["5-gram"] == pytest.approx(2 / 6)
+    assert minus.set_index("judge")["model"]["rnn"] == pytest.approx(4 / 6)
+    drawn = result.statistics["drawn_frames"].set_index("stratum")
+    assert drawn["n_frames"].to_dict() == {"differ": 2, "agree": 4}
+    assert drawn["n_drawn"].to_dict() == {"differ": 1, "agree": 1}
+    assert drawn["accuracy"].to_dict() == {"differ": 1.0, "agree": 0.5}
+    [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
+    assert sentence.startswith(
+        "The items were chosen: 2 of 6 frames were drawn, those on which 5-gram and rnn differ "
+        "more often than others (1 of 2). Accuracies, and differences between"
+    )
+    assert [table.name for table in result.tables if table.name == "nearer_to_people"]
