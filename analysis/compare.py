@@ -186,6 +186,7 @@ def compare(
     metavar="ITEM_ID",
     help="Also draw log-probabilities word by word for this item.",
 )
+@click.option("--item-map", is_flag=True, help="Place items, people and models on one scale.")
 @click.option(
     "--comparison",
     "comparisons",

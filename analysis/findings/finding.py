@@ -184,6 +184,7 @@ class ComparisonOptions:
         corpus: Word counts of the models' training text.
         curves: Whether to draw log-probabilities word by word.
         curve_items: The ids of items to draw individually, instead of averages.
+        item_map: Whether to place items, people and models on one scale.
         formula: The mixed model's fixed and random effects; None for the default.
         margin: Smaller accuracy differences count as no difference; None for the study's margin.
         takers: The answers of model participants who took the run's sessions.
@@ -205,6 +206,7 @@ class ComparisonOptions:
     corpus: Mapping[str, int] | None = None
     curves: bool = False
     curve_items: Sequence[str] = ()
+    item_map: bool = False
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[TakerData] = ()
@@ -274,6 +276,7 @@ class Need(StrEnum):
     SURPRISAL = "the option --surprisal"
     COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
+    ITEM_MAP = "the option --item-map"
 
     def is_met(self, inputs: FindingInputs) -> bool:
         """Return whether a comparison provides the input."""
@@ -285,6 +288,8 @@ class Need(StrEnum):
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:
             return bool(inputs.options.completions)
+        if self is Need.ITEM_MAP:
+            return inputs.options.item_map
         return inputs.options.curves or bool(inputs.options.curve_items)
 
 

@@ -13,6 +13,7 @@ from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
+from analysis.findings.item_map import ITEM_MAP
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.metrics_table import METRICS
@@ -47,6 +48,7 @@ CHOICE = ResponseAnalysis(
         DIFFERENCES,
         *(cast(Finding, _OPTIONAL_FINDINGS.load(name)) for name in _OPTIONAL_FINDINGS),
         AGREEMENT,
+        ITEM_MAP,
         MIXED,
         DESIGN_MODEL,
         LATE_ANSWERS,
