@@ -74,6 +74,7 @@ RUNS = {
     ],
     "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "replayed": ["--people", "10", "--run", "10"],
+    "link_functions": ["--studies", "2"],
     "models_over_time": ["--curves", "4"],
     "separating": ["--studies", "3", "--searched", "3"],
     "stopping": ["--studies", "40", "--blocks", "8"],

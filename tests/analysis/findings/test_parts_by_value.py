@@ -66,7 +66,9 @@ def test_conditions_without_judgments_are_named_in_judged_constructions_alone():
         [("x", "p"), ("x", "p"), ("y", "p"), ("y", "q")], columns=["construction", "condition"]
     )
     inputs = SimpleNamespace(
-        run=SimpleNamespace(items=items), data=SimpleNamespace(judgments=judged)
+        run=SimpleNamespace(items=items),
+        data=SimpleNamespace(judgments=judged),
+        context=SimpleNamespace(conditions={}),
     )
     assert list(_missing_conditions(inputs, {"x": "Extraction"})) == [
         "Extraction: no judgments are left in q."
