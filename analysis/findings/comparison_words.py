@@ -364,7 +364,9 @@ def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str
     }
 
 
-def _describe_sides(step: LevelDifference, unnamed: Collection[str] = _UNNAMED_FACTORS) -> tuple[str, str]:
+def _describe_sides(
+    step: LevelDifference, unnamed: Collection[str] = _UNNAMED_FACTORS
+) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
