@@ -67,6 +67,7 @@ def new_study(
     named: Mapping[str, str],
     block: str = "",
     columns: Sequence[str] = (),
+    sheet: str = "",
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -79,6 +80,7 @@ def new_study(
         named: Parallax's column name to the source's header, for headers that are not recognised.
         block: The source's column that names the block of the session; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
+        sheet: The sheet of the source, if it is not its first.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -100,7 +102,7 @@ def new_study(
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    materials = _read(source, named, response, language, columns)
+    materials = _read(source, named, response, language, columns, sheet)
     asking = ask(materials, response, language)
     design = _plan(materials.items, asking, source)
     if block:
@@ -163,6 +165,7 @@ def _read(
     response: str,
     language: str,
     columns: Sequence[str],
+    sheet: str,
 ) -> Found:
     response_type = response_class(response) if response else None
     return read_materials(
@@ -172,6 +175,7 @@ def _read(
         regions=None if response_type is None else response_type.step_table is not None,
         language=language,
         columns=columns,
+        sheet=sheet,
     )
 
 
