@@ -291,7 +291,9 @@ def test_a_table_without_headers_or_on_another_sheet_is_read_as_named(imported, 
         pd.DataFrame(["Codes of the laboratory"]).to_excel(book, sheet_name="Codes", index=False)
         pd.DataFrame(rows, columns=names.split(",")).to_excel(book, sheet_name="D", index=False)
     assert "8 judgments of 2" in imported(tmp_path / "sheets.xlsx", "--sheet", "D").output
-    with pytest.raises(MaterialsError, match=r'no sheet "E"\. Expected one of: Codes, D'):
+    with pytest.raises(
+        MaterialsError, match=r'the workbook has no sheet "E"\. Expected one of: Codes, D'
+    ):
         imported(tmp_path / "sheets.xlsx", "--sheet", "E")
     with pytest.raises(MaterialsError, match="the file has no sheets"):
         imported(path, "--sheet", "D", "--columns", names)
