@@ -166,7 +166,7 @@ def _describe_comparison(
         "regions": ", ".join(map(str, declaration.regions)),
         "contrast": "",
         "cells": "",
-    } | statements(comparison, judge, study.response)
+    } | statements(comparison, judge, study.response, study.analysis.labels)
 
 
 def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:

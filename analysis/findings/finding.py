@@ -195,6 +195,8 @@ class ComparisonOptions:
         over_time: Models' decisions during their training (``analysis.over_time.load.History``).
         ages: The age at which people master each construction.
         variants: By item (empty: any item) and typed text, the answer as which it counts.
+        fresh: Models' scores of items that ``parallax materials fresh`` drew, and runs in which
+            people judged such items.
         completions: By model, its log-probabilities of words in the gaps of texts, as
             ``parallax lm completions`` wrote them.
     """
@@ -217,6 +219,7 @@ class ComparisonOptions:
     ages: Mapping[str, float] = field(default_factory=dict)
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    fresh: Sequence[Scores | ExportedRun] = ()
 
 
 @dataclass(frozen=True)
