@@ -79,11 +79,9 @@ def new_study(
         response: The response type; empty for the type that suits the items.
         named: Parallax's column name to the source's header, for headers that are not recognised.
         block: The source's column that names the block of the session; empty for a single block.
-        columns: The names of the source's columns, if it has no headers.
-        sheet: The sheet of the source, if it is not its first.
+        columns, sheet: The columns' names, if the source has none; its sheet, if not the first.
 
-    Returns:
-        The result; None if the built-in study was copied.
+    Returns: The result; None if the built-in study was copied.
 
     Raises:
         StudyError: The folder exists, or its name is not valid for a study.

@@ -114,11 +114,7 @@ def read_materials(
         materials = _make_found(drafts, path, published.name, [*read.notes, *changed])
         return replace(materials, rendering=read.rendering, response=read.response)
     table = read_raw(path, language, columns, sheet)
-    if (
-        not named_headers
-        and set(ITEMS.column_names) <= set(table.columns)
-        and path.suffix != ".xlsx"
-    ):
+    if not named_headers and _is_items_table(table):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     table = read_question_columns(table, named_headers or {})
     written_columns = table.columns
@@ -138,6 +134,10 @@ def read_materials(
         text_column = next(name for name in ("good", "sentence") if name in table.columns)
         return replace(materials, headers={**materials.headers, text_column: made_of})
     return materials
+
+
+def _is_items_table(table: RawTable) -> bool:
+    return set(ITEMS.column_names) <= set(table.columns) and table.path.suffix != ".xlsx"
 
 
 def _fill_columns(drafts: Sequence[Draft]) -> list[Draft]:
