@@ -78,10 +78,12 @@ def new_study(
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
         named: Parallax's column name to the source's header, for headers that are not recognised.
-        block: The source's column that names the block of the session; empty for a single block.
-        columns, sheet: The columns' names, if the source has none; its sheet, if not the first.
+        block: The source's column that names the session's block; empty for a single block.
+        columns: The names of the source's columns, if it has no headers.
+        sheet: The sheet of the source, if it is not its first.
 
-    Returns: The result; None if the built-in study was copied.
+    Returns:
+        The result; None if the built-in study was copied.
 
     Raises:
         StudyError: The folder exists, or its name is not valid for a study.
@@ -89,13 +91,7 @@ def new_study(
         ParallaxError: The items do not make a valid study.
     """
     name = study_name(folder)
-    if folder.exists():
-        raise StudyError(
-            "a file or folder of that name already exists",
-            where=str(folder),
-            expected="a new folder",
-            remedy="Choose another name, or remove the old one first",
-        )
+    _refuse_existing(folder)
     if source is None:
         _copy_minimal(folder, name)
         return None
@@ -117,6 +113,16 @@ def new_study(
         _write(new, temporary, title or asking.title, language)
         _refuse_errors(temporary, folder, source)
     return new
+
+
+def _refuse_existing(folder: Path) -> None:
+    if folder.exists():
+        raise StudyError(
+            "a file or folder of that name already exists",
+            where=str(folder),
+            expected="a new folder",
+            remedy="Choose another name, or remove the old one first",
+        )
 
 
 def _plan(items: Sequence[Item], asking: Asking, source: Path) -> DesignPlan:
