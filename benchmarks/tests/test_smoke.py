@@ -75,6 +75,7 @@ RUNS = {
     "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "replayed": ["--people", "10", "--run", "10"],
     "link_functions": ["--studies", "2"],
+    "memorised": ["--studies", "1", "--without", "1", "--lstm", "0", "--copies", "100"],
     "models_over_time": ["--curves", "4"],
     "separating": ["--studies", "20", "--searched", "2"],
     "stopping": ["--studies", "40", "--blocks", "8"],
