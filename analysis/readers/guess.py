@@ -27,7 +27,6 @@ from analysis.readers.guess_wide import (
 from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
-    Rows,
     TableMap,
     columns_for_role,
     first_column_for_role,
@@ -159,8 +158,8 @@ def _guess_place(
 
 
 def _keep_choices(
-    rows: pd.DataFrame, keep: Rows, choice: Choice, item: str, options: ItemOptions
-) -> tuple[Rows, pd.DataFrame]:
+    rows: pd.DataFrame, keep: TableMap, choice: Choice, item: str, options: ItemOptions
+) -> tuple[TableMap, pd.DataFrame]:
     """Return a rule, and the rows it keeps, if options were chosen in them; or none and all."""
     chosen = choice.columns.get("chosen", "")
     part = rows[(rows[list(keep)] == list(keep.values())).all(axis=1)] if keep else rows
@@ -276,12 +275,16 @@ def _guess_choice_rows(
     """
     person = first_column_for_role(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
-    for column in _ROW_KIND_COLUMNS:
-        if column in rows:
-            parts += [
-                ({column: str(value)}, rows[rows[column] == value])
-                for value in rows[column].unique()
-            ]
+    kinds = [
+        column
+        for kind in _ROW_KIND_COLUMNS
+        for column in map(str, rows)
+        if simplify_name(column) == simplify_name(kind)
+    ]
+    for column in kinds:
+        parts += [
+            ({column: str(value)}, rows[rows[column] == value]) for value in rows[column].unique()
+        ]
     candidates = []
     for keep, part in parts:
         judged_rows = part[part[item].isin(list(options))]

@@ -67,6 +67,7 @@ def new_study(
     headers: Mapping[str, str],
     block: str = "",
     columns: Sequence[str] = (),
+    sheet: str = "",
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -76,9 +77,10 @@ def new_study(
         language: The tag of the items' language.
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
-        headers: Parallax's column name to the source's header, if it is not recognised.
-        block: The source's column that names the block of the session; empty for a single block.
+        named: Parallax's column name to the source's header, for headers that are not recognised.
+        block: The source's column that names the session's block; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
+        sheet: The sheet of the source, if it is not its first.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -89,20 +91,14 @@ def new_study(
         ParallaxError: The items do not make a valid study.
     """
     name = study_name(folder)
-    if folder.exists():
-        raise StudyError(
-            "a file or folder of that name already exists",
-            where=str(folder),
-            expected="a new folder",
-            remedy="Choose another name, or remove the old one first",
-        )
+    _refuse_existing(folder)
     if source is None:
         _copy_minimal(folder, name)
         return None
     _refuse_unknown_language(language)
-    materials = _read_source(source, headers, response, language, columns)
-    task = choose_task(materials, response, language)
-    design = _plan_design(materials.items, task, source)
+    materials = _read_source(source, headers, response, language, columns, sheet)
+    asking = choose_task(materials, response, language)
+    design = _plan_design(materials.items, asking, source)
     if block:
         design = assign_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -119,7 +115,17 @@ def new_study(
     return new
 
 
-def _plan_design(items: Sequence[Item], task: StudyTask, source: Path) -> DesignPlan:
+def _refuse_existing(folder: Path) -> None:
+    if folder.exists():
+        raise StudyError(
+            "a file or folder of that name already exists",
+            where=str(folder),
+            expected="a new folder",
+            remedy="Choose another name, or remove the old one first",
+        )
+
+
+def _plan_design(items: Sequence[Item], asking: StudyTask, source: Path) -> DesignPlan:
     try:
         return plan_design(items, task.response.balanced_over)
     except MaterialsError as error:
@@ -137,7 +143,7 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
 
 
 def _find_oddities(
-    found: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
+    materials: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
     """Return the oddities that the lints find in the items, located in the source.
 
@@ -146,12 +152,12 @@ def _find_oddities(
     """
     against = task.parameters.get("against", ())
     materials = Materials(
-        found.items,
+        materials.items,
         language,
         tuple(against) if isinstance(against, list | tuple) else (),
         design_columns=frozenset(given.column for given in design.given),
     )
-    errors = list(report_faults(find_faults(materials), str(source), found.places))
+    errors = list(report_faults(find_faults(materials), str(source), materials.places))
     if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
     return tuple(errors)
@@ -163,6 +169,7 @@ def _read_source(
     response: str,
     language: str,
     columns: Sequence[str],
+    sheet: str,
 ) -> FileContents:
     response_type = response_class(response) if response else None
     return read_materials(
@@ -172,6 +179,7 @@ def _read_source(
         regions=None if response_type is None else response_type.step_table is not None,
         language=language,
         columns=columns,
+        sheet=sheet,
     )
 
 
