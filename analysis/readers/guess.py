@@ -27,6 +27,7 @@ from analysis.readers.guess_wide import (
 from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
+    Rows,
     TableMap,
     columns_for_role,
     first_column_for_role,
@@ -158,8 +159,8 @@ def _guess_place(
 
 
 def _keep_choices(
-    rows: pd.DataFrame, keep: TableMap, choice: Choice, item: str, options: ItemOptions
-) -> tuple[TableMap, pd.DataFrame]:
+    rows: pd.DataFrame, keep: Rows, choice: Choice, item: str, options: ItemOptions
+) -> tuple[Rows, pd.DataFrame]:
     """Return a rule, and the rows it keeps, if options were chosen in them; or none and all."""
     chosen = choice.columns.get("chosen", "")
     part = rows[(rows[list(keep)] == list(keep.values())).all(axis=1)] if keep else rows

@@ -77,7 +77,7 @@ def new_study(
         language: The tag of the items' language.
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
-        named: Parallax's column name to the source's header, for headers that are not recognised.
+        headers: Parallax's column name to the source's header, if it is not recognised.
         block: The source's column that names the session's block; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
         sheet: The sheet of the source, if it is not its first.
@@ -97,8 +97,8 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
-    asking = choose_task(materials, response, language)
-    design = _plan_design(materials.items, asking, source)
+    task = choose_task(materials, response, language)
+    design = _plan_design(materials.items, task, source)
     if block:
         design = assign_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -125,7 +125,7 @@ def _refuse_existing(folder: Path) -> None:
         )
 
 
-def _plan_design(items: Sequence[Item], asking: StudyTask, source: Path) -> DesignPlan:
+def _plan_design(items: Sequence[Item], task: StudyTask, source: Path) -> DesignPlan:
     try:
         return plan_design(items, task.response.balanced_over)
     except MaterialsError as error:
@@ -143,7 +143,7 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
 
 
 def _find_oddities(
-    materials: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
+    found: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
     """Return the oddities that the lints find in the items, located in the source.
 
@@ -152,12 +152,12 @@ def _find_oddities(
     """
     against = task.parameters.get("against", ())
     materials = Materials(
-        materials.items,
+        found.items,
         language,
         tuple(against) if isinstance(against, list | tuple) else (),
         design_columns=frozenset(given.column for given in design.given),
     )
-    errors = list(report_faults(find_faults(materials), str(source), materials.places))
+    errors = list(report_faults(find_faults(materials), str(source), found.places))
     if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
     return tuple(errors)

@@ -105,7 +105,9 @@ def read_sheet(path: Path, title: str = "") -> tuple[list[tuple[int, list[str]]]
     return lines, tuple(notes)
 
 
-def _fill_merged_cells(lines: list[tuple[int, list[str]]], read_sheet: "Worksheet") -> Iterator[str]:
+def _fill_merged_cells(
+    lines: list[tuple[int, list[str]]], read_sheet: "Worksheet"
+) -> Iterator[str]:
     """Copy the value of merged cells into each of their rows, and report this."""
     tall = [
         merged_range
