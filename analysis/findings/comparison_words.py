@@ -1,6 +1,6 @@
 """The sentences of a study's comparisons, and how each measure is worded."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,8 +134,10 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
     if rows is None:
         return
     primary = rows[rows["role"] == "primary"]
-    for row in sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row)):
+    in_order = sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row))
+    for row in in_order:
         yield _write_sentence(row)
+    yield from _reading_advice(in_order)
     is_derived = len(primary) > 0 and not primary["is_declared"].any()
     if is_derived:
         yield (
@@ -147,6 +149,7 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
             them = f"these {family} {'' if is_derived else 'primary '}comparisons"
         else:
             them = f"all {family} primary comparisons of the study"
+            yield f"This report answers {len(primary)} of the study's {family} primary comparisons."
         yield f"Intervals and p of {them} are corrected for their number (Bonferroni)."
 
     is_declared = (rows["role"] == "exploratory") & rows["is_declared"] & rows["is_planned"]
@@ -154,6 +157,21 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
         yield f"Exploratory: {_write_sentence(row)}"
     for row in rows[~rows["is_planned"]].to_dict("records"):
         yield f"Not planned: {_write_sentence(row)}"
+
+
+def _reading_advice(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:
+    """Yield how to read main effects next to a shown interaction, and inconclusive comparisons."""
+    if any(map(_is_interaction_shown, rows)) and not all(row["interaction"] for row in rows):
+        yield (
+            "A difference whose factor takes part in an interaction is an average over the other "
+            "factor's levels, which differ."
+        )
+    answered_rows = [row for row in rows if not (pd.isna(row["low"]) and pd.isna(row["high"]))]
+    if any(row["p_corrected"] >= ALPHA and not row["is_equivalent"] for row in answered_rows):
+        yield (
+            "Inconclusive does not mean equal: the data are compatible with every difference in "
+            "the interval."
+        )
 
 
 def _is_interaction_shown(row: Mapping[Hashable, Any]) -> bool:
@@ -224,15 +242,16 @@ def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
     if pd.isna(first) or pd.isna(second):
         return ", "
     if not row["interaction"]:
-        levels = f"{words.level(first)} against {words.level(second)}"
+        levels = f"{words.level(first)} vs {words.level(second)}"
         return f", {words.means}{levels}{row['scale']}: "
     differences = row["interaction"].format(words.amount(first), words.amount(second))
     kind = "first minus the second, a difference of differences"
     if row["measure"] == "log_rt":
         kind = "first relative to the second, a ratio of ratios"
+    means = (words.means or "means").strip()
     return (
-        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} "
-        "and not a simple effect, is "
+        f". Cell {means}: {row['cells']}{row['scale']}. {differences}; the {kind} and not a simple "
+        "effect, is "
     )
 
 

@@ -16,7 +16,11 @@ from analysis.findings.comparison_words import ALPHA, NAME, statements
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
-from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.statistics.paired import (
+    LEAST_MARGIN_SHARE,
+    models_against_models,
+    people_against_models,
+)
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
@@ -232,7 +236,10 @@ def _name_margin_source(declaration: Comparison, margin: float | None, of_study:
     if margin is None:
         return ""
     if margin < of_study:
-        return "a margin computed from these data: the error rate of the more accurate"
+        return (
+            "a margin computed from these data, not set in advance: the error rate of the more "
+            f"accurate, at least {of_study / LEAST_MARGIN_SHARE:.1%}"
+        )
     return "the margin of the study"
 
 

@@ -33,7 +33,7 @@ Codes = NDArray[np.intp]
 _Beyond = Callable[[Floats], Floats]
 _HALVINGS = 40
 # The smallest margin is the study's margin divided by this number.
-_LEAST_SHARE = 5
+LEAST_MARGIN_SHARE = 5
 # An interval of more standard errors than this includes every possible difference.
 _MOST_ERRORS = 100.0
 
@@ -194,7 +194,7 @@ def margin_near_the_end(better: Floats, margin: float) -> Floats:
         better: Shape ``(groups,)``: the higher of the two accuracies.
         margin: The study's margin.
     """
-    margins: Floats = np.clip(1 - better, margin / _LEAST_SHARE, margin)
+    margins: Floats = np.clip(1 - better, margin / LEAST_MARGIN_SHARE, margin)
     return margins
 
 
