@@ -103,7 +103,7 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
         raise MaterialsError(
             f"{study.name} leaves too few sentences that it does not show",
             where=str(shown),
-            expected="other combinations of the words of its templates",
+            expected="templates whose lexicons make other combinations",
             remedy="Add words to the lexicons, or show fewer frames",
         )
     metadata = {"materials_hash": materials_hash(items), "code_version": code_version()}

@@ -158,11 +158,17 @@ def _redirect_to_page(called: str) -> Response:
 def _render_page(called: str) -> str:
     store = get_long_jobs()
     jobs = store.list_jobs(_make_job_subject(called))
-    tables = {
-        job.id: (store.folder(job.id) / RESULT_FOLDER / "power.txt").read_text(encoding="utf-8")
+    written = {
+        job.id: [
+            store.folder(job.id) / RESULT_FOLDER / name for name in ("power.txt", "stopping.txt")
+        ]
         for job in jobs
         if job.state is JobState.DONE
-        and (store.folder(job.id) / RESULT_FOLDER / "power.txt").is_file()
+    }
+    tables = {
+        job_id: "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+        for job_id, paths in written.items()
+        if paths[0].is_file()
     }
     return render_template(
         "researcher/power.html",
