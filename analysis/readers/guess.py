@@ -276,12 +276,16 @@ def _guess_choice_rows(
     """
     person = first_column_for_role(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
-    for column in _KINDS:
-        if column in rows:
-            parts += [
-                ({column: str(value)}, rows[rows[column] == value])
-                for value in rows[column].unique()
-            ]
+    kinds = [
+        column
+        for kind in _KINDS
+        for column in map(str, rows)
+        if simplify_name(column) == simplify_name(kind)
+    ]
+    for column in kinds:
+        parts += [
+            ({column: str(value)}, rows[rows[column] == value]) for value in rows[column].unique()
+        ]
     candidates = []
     for keep, part in parts:
         judged_rows = part[part[item].isin(list(options))]
