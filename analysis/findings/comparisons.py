@@ -11,8 +11,9 @@ from analysis.data.scales import find_scales
 from analysis.findings.compared_contrasts import contrast_estimator
 from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
+from analysis.findings.comparison_statements import statements
 from analysis.findings.comparison_table import comparisons_table
-from analysis.findings.comparison_words import ALPHA, NAME, statements
+from analysis.findings.comparison_words import ALPHA, NAME
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READ
