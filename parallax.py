@@ -183,7 +183,7 @@ _SERVER = {
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting with its value, source, default and meaning."
     ),
-    "marketplace": Lazy("marketplace.command", "Run a local stand-in of a recruiting platform."),
+    "marketplace": Lazy("marketplace.command", "Run a local stand-in for a recruiting platform."),
 }
 _DB = {
     "status": Lazy("webapp.commands.db", "Show the database's schema version."),

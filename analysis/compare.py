@@ -26,6 +26,12 @@ from analysis.data.tasks import split_run
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
+from analysis.option_files import (
+    read_fresh_items,
+    read_tables_of_typed_answers,
+    read_takers,
+    take_over_time,
+)
 from analysis.report.write import find_earlier_results, write_comparison
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -34,7 +40,6 @@ from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import refuse_overwrite
-from experiment.tables.parquet import has_column
 from experiment.version import code_version
 
 _PATH = click.Path(path_type=Path)
@@ -146,12 +151,17 @@ def compare(
     "models, which are named by their files.",
 )
 @click.option(
+    "--fresh",
+    multiple=True,
+    type=_PATH,
+    help="Scores of items that `parallax materials fresh` drew, or an export of people's judgments "
+    "of them; repeat it for more.",
+)
+@click.option(
     "--task",
     default="",
-    help=(
-        "Compare only this task of multitask sessions, or only this one of several scales. By "
-        "default each has a report in its own folder."
-    ),
+    help="Compare only this task of multitask sessions, or only this one of several scales. By "
+    "default each has a report in its own folder.",
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -186,6 +196,7 @@ def compare(
     metavar="ITEM_ID",
     help="Also draw log-probabilities word by word for this item.",
 )
+@click.option("--item-map", is_flag=True, help="Place items, people and models on one scale.")
 @click.option(
     "--comparison",
     "comparisons",
@@ -222,6 +233,7 @@ def command(
     ages_table: Path | None,
     variants: Path | None,
     completions: tuple[Path, ...],
+    fresh: tuple[Path, ...],
     task: str,
     out: Path,
     unigram: tuple[Path, ...],
@@ -243,14 +255,11 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
-    options, scores = _take_over_time(options, scores, ages_table)
-    options = _read_tables_of_typed_answers(options, variants, completions)
+    options, scores = take_over_time(options, scores, ages_table)
+    options = read_fresh_items(options, fresh)
+    options = read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)
-    if takers:
-        # An installation may lack model participants.
-        from analysis.takers.answers import load_model_participants
-
-        options = replace(options, takers=load_model_participants(takers, people))
+    options = read_takers(options, takers, people)
     if judgments and not accept_low_accuracy:
         # An installation may lack the readers of other programs' data.
         from analysis.readers.plausibility import check_accuracy
@@ -264,46 +273,10 @@ def command(
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
-            part_options = options if read else _remove_reading_steps(options)
+            part_options = options if read else replace(options, surprisal={})
             _print_summary(
                 compare(part, scores, folder, part_options, figures=not no_figures), folder
             )
-
-
-def _take_over_time(
-    options: ComparisonOptions, scores: Sequence[Path], ages: Path | None
-) -> tuple[ComparisonOptions, tuple[Path, ...]]:
-    """Return the options with the score files that have checkpoints, and the other files."""
-    over_time = [path for path in scores if has_column(path, "checkpoint")]
-    if not over_time:
-        if ages:
-            raise click.UsageError("--ages needs files of checkpoints with --scores.")
-        return options, tuple(scores)
-    # An installation may lack models over time.
-    from analysis.over_time.load import load_histories
-    from analysis.over_time.order import read_ages
-
-    options = replace(
-        options, over_time=load_histories(over_time), ages=read_ages(ages) if ages else {}
-    )
-    return options, tuple(path for path in scores if path not in over_time)
-
-
-def _read_tables_of_typed_answers(
-    options: ComparisonOptions, variants: Path | None, completions: Sequence[Path]
-) -> ComparisonOptions:
-    # An installation may lack typed answers.
-    if variants:
-        from analysis.typed.variants import read_variants
-
-        options = replace(options, variants=read_variants(variants))
-    if completions:
-        from analysis.typed.completions import read_completions
-
-        options = replace(
-            options, completions={path.stem: read_completions(path) for path in completions}
-        )
-    return options
 
 
 def _scores_of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
@@ -321,10 +294,6 @@ def _load_unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scor
             "--unigram takes one model; for a study in parts, one file for each part."
         )
     return load_scores(score_files[0]) if score_files else None
-
-
-def _remove_reading_steps(options: ComparisonOptions) -> ComparisonOptions:
-    return replace(options, surprisal={})
 
 
 def _print_summary(result: Comparison, out: Path) -> None:

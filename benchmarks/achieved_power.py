@@ -317,8 +317,10 @@ def _summarise(results: list[dict[str, object]]) -> str:
         np.sqrt((promised * (1 - promised) + achieved * (1 - achieved)) / studies)
         for promised, achieved, studies in pairs
     ])  # fmt: skip
+    numbers = sorted({studies for _, _, studies in pairs})
     return (
-        f"{len(results)} designs, {len(pairs)} effects: achieved minus promised "
+        f"{len(results)} designs, {len(pairs)} effects, {' or '.join(map(str, numbers))} studies "
+        "each: achieved minus promised "
         f"{differences.mean():+.4f} on average, between {differences.min():+.3f} and "
         f"{differences.max():+.3f}; {(np.abs(differences) <= 0.03).sum()} within .03; standard "
         f"error of one difference at most {errors.max():.3f}"

@@ -34,9 +34,9 @@ from experiment.version import code_version
 from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunSummary
-from webapp.database.row_counts import recount, start_counting, stop_counting
+from webapp.database.row_counts import create_triggers, drop_triggers, recount
 from webapp.jobs.housekeeping import summarise_run
-from webapp.researcher.participants import SORTS
+from webapp.researcher.participants import SORT_LABELS
 from webapp.runs.blinding import unblind_run
 from webapp.runs.charts import compute_charts
 from webapp.runs.launch import launch_run
@@ -111,7 +111,7 @@ def measure(folder: Path, url: str | None, options: argparse.Namespace) -> None:
         "participants, at work": f"{table}?state=working",
         "participants, excluded": f"{table}?verdict=excluded",
         "participants, one searched": f"{table}?search={ref_of(people)}",
-        **{f"participants by {sort}": f"{table}?sort={sort}" for sort in SORTS},
+        **{f"participants by {sort}": f"{table}?sort={sort}" for sort in SORT_LABELS},
         "participants by flags, last page": f"{table}?sort=flags&page={last}",
         "participants at work, by flags": f"{table}?sort=flags&state=working",
         "one participant": f"{table}/{ref_of(people // 2)}",
@@ -221,7 +221,7 @@ def signed_in(app: Flask) -> FlaskClient:
 
 def fill(connection: Connection, run_id: int, study: Study, people: int, now: datetime) -> None:
     """Add people and their answers by SQL, which both databases understand."""
-    stop_counting(connection)
+    drop_triggers(connection)
     connection.execute(text("DELETE FROM place WHERE run_id = :run"), {"run": run_id})
     given = {"run": run_id, "n": people, "trials": trials_of(study),
              "lists": study.design.lists, "now": stamp(connection, now),
@@ -235,7 +235,7 @@ def fill(connection: Connection, run_id: int, study: Study, people: int, now: da
             "SELECT setval(pg_get_serial_sequence('participant', 'id'), max(id)) FROM participant"
         ))  # fmt: skip
     recount(connection)
-    start_counting(connection)
+    create_triggers(connection)
 
 
 def stamp(connection: Connection, at: datetime) -> object:

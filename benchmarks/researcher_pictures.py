@@ -29,7 +29,7 @@ from webapp.gate.gate import begin_ledger_entry, record_reconciliation, store_le
 from webapp.jobs import delivery
 from webapp.jobs.housekeeping import summarise_run
 from webapp.jobs.long_job_queue import do_job
-from webapp.jobs.long_jobs import MADE, Jobs, JobState
+from webapp.jobs.long_jobs import RESULT_FOLDER, Jobs, JobState
 from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.runs.blinding import unblind_run
@@ -183,11 +183,11 @@ def sign_in(page: Page) -> None:
 def do_jobs(folder: Path, run: str) -> str:
     """Do what was asked for, as the queue does, and return the report that was made."""
     jobs, report = Jobs(folder), ""
-    for job in list(jobs.everything()):
+    for job in list(jobs.list_all()):
         state = do_job(folder, job.id, utc_now)
-        assert state is JobState.DONE, jobs.job(job.id).text
+        assert state is JobState.DONE, jobs.find(job.id).text
         if job.subject == run:
-            report = (jobs.folder(job.id) / MADE / "report.html").read_text("utf-8")
+            report = (jobs.folder(job.id) / RESULT_FOLDER / "report.html").read_text("utf-8")
     return report
 
 

@@ -239,7 +239,7 @@ def taken_without(
         *("study", "static", str(study), "--out", str(out), "--instance", str(instance)),
         *(*common, *options),
     )
-    app.blueprints["datapipe"].experiments["e"] = Experiment(conditions=len(everybody))
+    app.blueprints["datapipe"].experiments["e"] = Experiment(n_conditions=len(everybody))
     if store == "jatos":
         archive, other = root / "study.jzip", root / "other"
         before = run_command(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from marketplace.serving import Gunicorn, StandInOptions, build_url, listen
+from marketplace.serving import StandInOptions, StandInServer, build_url, open_socket
 
-_BALANCE = "10000"
-_MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
+_DEFAULT_BALANCE = "10000"
+_MONEY_PATTERN = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
 # The function that starts each stand-in, as "module:function".
 _PLATFORMS = {
     "mturk": "marketplace.mturk:start",
@@ -20,7 +20,7 @@ _PLATFORMS = {
 
 
 def _parse_minor_units(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
-    money = _MONEY.fullmatch(value)
+    money = _MONEY_PATTERN.fullmatch(value)
     if money is None:
         raise click.BadParameter(f"{value!r} is not an amount of money, e.g. 250 or 99.50")
     return int(money[1]) * 100 + int((money[2] or "").ljust(2, "0"))
@@ -50,7 +50,7 @@ def _parse_minor_units(_context: click.Context, _parameter: click.Parameter, val
 @click.option(
     "--balance",
     callback=_parse_minor_units,
-    default=_BALANCE,
+    default=_DEFAULT_BALANCE,
     show_default=True,
     help="The requester's play money in a new folder, in whole currency units.",
 )
@@ -86,11 +86,11 @@ def marketplace(
     public: bool,
     instance: Path,
 ) -> None:
-    """Run a local stand-in of a recruiting platform.
+    """Run a local stand-in for a recruiting platform.
 
     It uses the platform's own protocol and play money, and runs until interrupted.
     """
-    listening = listen(host, port, public=public)
+    listening = open_socket(host, port, public=public)
     folder = folder or instance / f"{platform}_stand_in"
     url = build_url(host, listening.getsockname()[1])
     module, _, name = _PLATFORMS[platform].partition(":")
@@ -101,4 +101,4 @@ def marketplace(
     for line in started.instructions:
         click.echo(line)
     click.echo("Stop it with Ctrl+C.")
-    Gunicorn(started.app, listening, started.dispose).run()
+    StandInServer(started.app, listening, started.dispose).run()

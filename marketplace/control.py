@@ -12,7 +12,7 @@ from marketplace.faults import FaultPlan
 from marketplace.serving import build_url, is_loopback
 
 
-class _Clock(BaseModel):
+class _ClockChange(BaseModel):
     model_config = ConfigDict(extra="forbid")
     advance_s: float = Field(allow_inf_nan=False, ge=-1e9, le=1e9)
 
@@ -42,7 +42,7 @@ def create_control_blueprint(faults: FaultPlan, advance: Callable[[float], datet
 
     @control.post("/clock")
     def move_clock() -> Response:
-        now = advance(_Clock.model_validate(read_json_object()).advance_s)
+        now = advance(_ClockChange.model_validate(read_json_object()).advance_s)
         return json_response({"now": now.isoformat()})
 
     return control

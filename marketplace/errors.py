@@ -35,7 +35,7 @@ class MarketplaceError(click.ClickException):
 
 # The expected kind of value, by pydantic's error type. Pydantic's own messages are written for
 # programmers.
-_EXPECTED_KINDS = {
+_KIND_WORDS = {
     "bool": "true or false",
     "bytes": "bytes",
     "dict": "an object",
@@ -46,7 +46,7 @@ _EXPECTED_KINDS = {
     "string": "a text",
     "tuple": "a list",
 }
-_BOUNDS = {
+_BOUND_WORDS = {
     "greater_than": "more than {gt}",
     "greater_than_equal": "at least {ge}",
     "less_than": "less than {lt}",
@@ -73,7 +73,7 @@ def describe_problem(problem: "ErrorDetails") -> str:
         return f"lacks its {context['discriminator']}"
     if kind == "value_error":
         return f"cannot be used: {problem['msg'].removeprefix('Value error, ')}"
-    expected_kind = _BOUNDS.get(kind, "").format(**context) or _EXPECTED_KINDS.get(
+    expected_kind = _BOUND_WORDS.get(kind, "").format(**context) or _KIND_WORDS.get(
         kind.partition("_")[0]
     )
     return f"must be {expected_kind or 'something else'}, not {problem['input']!r}"

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from marketplace.errors import MarketplaceError, describe_first_error
 
-_EVERY = "*"
+_ALL_OPERATIONS = "*"
 
 
 class Fault(BaseModel):
@@ -30,14 +30,14 @@ class Fault(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: str
-    operation: str = _EVERY
+    operation: str = _ALL_OPERATIONS
     count: int | None = Field(default=None, ge=0)
     probability: float = Field(default=1.0, ge=0.0, le=1.0)
     seconds: float = Field(default=0.0, ge=0.0, le=600.0)
 
 
 class Faults(BaseModel):
-    """All planned faults in the order in which they are tried, and the seed of their chances."""
+    """All planned faults in the order in which they are tried, and the seed of the random draws."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,11 +82,11 @@ class FaultPlan:
             self._plan, self._random = plan, random.Random(plan.seed)
             self._made: dict[str, int] = {}
 
-    def strike(self, operation: str, *kinds: str) -> Fault | None:
+    def draw_fault(self, operation: str, *kinds: str) -> Fault | None:
         """Return and count the first fault of these kinds that occurs at this call, or None."""
         with self._lock:
             for fault in self._plan.faults:
-                if fault.kind in kinds and self._strikes(fault, operation):
+                if fault.kind in kinds and self._occurs(fault, operation):
                     if fault.count is not None:
                         fault.count -= 1
                     self._made[fault.kind] = self._made.get(fault.kind, 0) + 1
@@ -95,7 +95,7 @@ class FaultPlan:
 
     def delay(self, operation: str) -> None:
         """Delay the answer if a fault makes this call slow."""
-        slow = self.strike(operation, "slow")
+        slow = self.draw_fault(operation, "slow")
         if slow is not None:
             self._sleep(slow.seconds)
 
@@ -107,8 +107,8 @@ class FaultPlan:
                 expected=f"one of {', '.join(self.kinds)}",
             )
 
-    def _strikes(self, fault: Fault, operation: str) -> bool:
-        if fault.operation not in (_EVERY, operation) or fault.count == 0:
+    def _occurs(self, fault: Fault, operation: str) -> bool:
+        if fault.operation not in (_ALL_OPERATIONS, operation) or fault.count == 0:
             return False
         return self._random.random() < fault.probability
 

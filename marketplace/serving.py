@@ -22,7 +22,7 @@ _BACKLOG = 1024
 _POLL_S = 0.02  # seconds between checks of a server in a thread whether to stop
 
 
-def listen(host: str, port: int, *, public: bool) -> socket.socket:
+def open_socket(host: str, port: int, *, public: bool) -> socket.socket:
     """Return a listening socket.
 
     Args:
@@ -59,7 +59,7 @@ def build_url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Gunicorn(BaseApplication):  # type: ignore[misc]
+class StandInServer(BaseApplication):  # type: ignore[misc]
     """Runs the stand-in in one process with many threads, until interrupted.
 
     Args:

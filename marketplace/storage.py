@@ -49,8 +49,8 @@ def session_key(folder: Path) -> str:
 def sqlite_engine(file: Path) -> Engine:
     """Return an engine for one SQLite file; its transactions take the write lock at the start."""
     engine = create_engine(f"sqlite:///{file}")
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", _prepare_connection)
+    event.listen(engine, "begin", _begin_transaction)
     return engine
 
 
@@ -69,8 +69,8 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
-def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-    # The function _begin begins transactions, so the driver must not.
+def _prepare_connection(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    # The function _begin_transaction begins transactions, so the driver must not.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "foreign_keys=ON"):
@@ -78,7 +78,7 @@ def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
     cursor.close()
 
 
-def _begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     # A transaction that reads first and writes later fails if another one wrote in between.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 

@@ -18,7 +18,7 @@ from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.recruiters.simulated_crowd import simulate
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.export import export_run
 from webapp.runs.launch import launch_run
@@ -42,7 +42,7 @@ def exported(folder: Path) -> Path:
             session, load_study("minimal"), 7, "simulator", now=now, code_version="test"
         )  # fmt: skip
     with reading(sessions) as session:
-        ready = plan(session, run, load_launched_study(session, run))
+        ready = make_plan(session, run, load_launched_study(session, run))
     for url in served(app):
         outcomes = list(simulate(ready, url))
     assert [outcome.problem for outcome in outcomes] == [""] * PARTICIPANTS

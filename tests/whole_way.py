@@ -16,7 +16,7 @@ from experiment.studies.study import Study
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.recruiters.simulated_crowd import simulate
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.export import export_run
 from webapp.runs.launch import launch_run
@@ -61,7 +61,7 @@ def exported(study: Study, instance: Path) -> Path:
     with sessions.begin() as session:
         run = launch_run(session, study, 7, "simulator", now=now, code_version="test")
     with reading(sessions) as session:
-        ready = plan(session, run, load_launched_study(session, run))
+        ready = make_plan(session, run, load_launched_study(session, run))
     for url in _served(app):
         assert not any(outcome.problem for outcome in simulate(ready, url))
     with sessions.begin() as session:

@@ -1,4 +1,4 @@
-"""Serving people: Flask, SQLAlchemy, recruiters."""
+"""The server: pages for participants and researchers, the database and the recruiters."""
 
 from typing import TYPE_CHECKING
 

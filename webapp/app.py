@@ -33,13 +33,13 @@ from webapp.http.security_headers import add_headers
 from webapp.opening import installation_keys, open_installation
 from webapp.participant.answers import prioritise_answers
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.trial_page import add_response_templates, response_scripts
+from webapp.participant.trial_page import add_response_templates, list_response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services
 
 # The functions that register the pages; an installation may lack the researcher pages.
-_PAGES = (
+_PAGE_REGISTRATIONS = (
     "webapp.participant:register_participant_pages",
     "webapp.researcher:register_researcher_pages",
 )
@@ -87,9 +87,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     guard_origins(app, settings)
     translate_pages(app)
     add_response_templates(app)
-    assets = Assets(Path(app.root_path) / "static", response_scripts())
+    assets = Assets(Path(app.root_path) / "static", list_response_scripts())
     serve_assets(app, assets)
-    for pages in filter(is_here, _PAGES):
+    for pages in filter(is_here, _PAGE_REGISTRATIONS):
         module, _, register = pages.partition(":")
         getattr(importlib.import_module(module), register)(app)
     app.register_blueprint(health_routes)

@@ -12,7 +12,7 @@ from webapp.core.instance import key_file
 from webapp.core.keys import Keys, make_keys, read_keys
 from webapp.core.settings import Settings
 from webapp.database.engine import open_database, usable_database
-from webapp.database.key_identity import knows_people
+from webapp.database.key_identity import has_people_or_keys
 from webapp.database.scrub import scrub
 from webapp.erasures.file import get_record_path
 from webapp.erasures.record import has_stored_entries
@@ -34,7 +34,7 @@ def installation_keys(instance: Path, settings: Settings) -> Keys:
     """
     if not settings.secret_key_file and not key_file(instance).exists():
         with usable_database(settings.database_url) as engine:
-            has_people = knows_people(engine)
+            has_people = has_people_or_keys(engine)
             engine.dispose()
         if not has_people:
             return make_keys(instance)

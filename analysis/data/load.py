@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -126,6 +127,9 @@ class ScoreFacts(_FrozenFacts):
         """The model's input, in words: the rendering, and any special way of reading the text."""
         rendering_words = self.rendering.replace("_", " ")
         return f"{rendering_words}, {self.reading}" if self.reading else rendering_words
+
+
+Facts = TypeVar("Facts", bound=ScoreFacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,15 +287,20 @@ def load_scores(path: Path) -> Scores:
 
 
 def read_score_facts(path: Path) -> ScoreFacts:
-    """Read the metadata of a score file, without the scores.
+    """Read the metadata of a score file, without the scores (see ``read_facts``)."""
+    return read_facts(SCORES, path, ScoreFacts)
+
+
+def read_facts(table: TableSchema, path: Path, kind: type[Facts]) -> Facts:
+    """Read the metadata of a file of scores, which has the schema ``table``.
 
     Raises:
         AnalysisError: The file does not name its model and materials.
         TableError: The file is missing or not Parquet.
     """
-    metadata = open_parquet(SCORES, path).metadata.metadata or {}
+    metadata = open_parquet(table, path).metadata.metadata or {}
     try:
-        return ScoreFacts.model_validate({k.decode(): v.decode() for k, v in metadata.items()})
+        return kind.model_validate({k.decode(): v.decode() for k, v in metadata.items()})
     except ValueError as error:
         raise _facts_error(error, path, "the Parquet file's metadata") from error
 

@@ -1,6 +1,6 @@
 """The sentences of a study's comparisons, and how each measure is worded."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -287,17 +287,20 @@ def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> boo
     return {PEOPLE, model} in pairs
 
 
-def statements(comparison: PlannedComparison, judge: str, response: str) -> dict[str, str]:
+def statements(
+    comparison: PlannedComparison, judge: str, response: str, labelled: Collection[str] = ()
+) -> dict[str, str]:
     """Return what a positive, a negative, an unclear and a difference within the margin says.
 
-    An interaction's words have a place for the difference at each side.
+    An interaction's words have places for differences. ``labelled`` factors are not named.
     """
-    words = {"interaction": "", "per": "", "sides": ""}
-    return words | _write_statements(comparison, judge, words_of(comparison.measure, response))
+    words = words_of(comparison.measure, response)
+    written = _write_statements(comparison, judge, words, {*_UNNAMED, *labelled})
+    return {"interaction": "", "per": "", "sides": ""} | written
 
 
 def _write_statements(
-    comparison: PlannedComparison, judge: str, words: MeasureWords
+    comparison: PlannedComparison, judge: str, words: MeasureWords, unnamed: Collection[str]
 ) -> dict[str, str]:
     compared = comparison.compared
     measured = words.subject[0].lower() + words.subject[1:]
@@ -322,7 +325,7 @@ def _write_statements(
     condition = f" at {at}" if at else ""
     main, *other_differences = compared.differences
     if not other_differences:
-        first, second = _describe_sides(main, with_factor=False)
+        first, second = _describe_sides(main, unnamed={main.factor})
         is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
         where = condition if is_named else f" ({main.factor}){condition}"
         statement = f"{measured} {{}} for {first} than for {second}{where}"
@@ -333,8 +336,8 @@ def _write_statements(
         }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
-    first, second = _describe_sides(other_differences[-1])
-    of_factor = "" if main.factor in _UNNAMED else f" of {main.factor}"
+    first, second = _describe_sides(other_differences[-1], unnamed)
+    of_factor = "" if main.factor in unnamed else f" of {main.factor}"
     inner = f"The difference {main.words}{of_factor}"
     if other_differences[:-1]:
         crossed = " and ".join(
@@ -361,11 +364,11 @@ def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str
     }
 
 
-def _describe_sides(step: LevelDifference, *, with_factor: bool = True) -> tuple[str, str]:
+def _describe_sides(step: LevelDifference, unnamed: Collection[str] = _UNNAMED) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
-    name = f"{step.factor} " if with_factor and step.factor not in _UNNAMED else ""
+    name = "" if step.factor in unnamed else f"{step.factor} "
     return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 

@@ -131,7 +131,7 @@ def _count_primary(
         names = {part.declaration.name for part, _ in answerable}
         others = [other for other in study.comparisons if other.name not in names]
     elif whole:
-        designs = construction_designs(whole, make_items(inputs.run.items), own_code=False)
+        designs = construction_designs(whole, list(make_items(inputs.run.items)), own_code=False)
         others = [
             implied.declaration
             for implied in implied_comparisons(whole, designs)
@@ -166,7 +166,7 @@ def _describe_comparison(
         "regions": ", ".join(map(str, declaration.regions)),
         "contrast": "",
         "cells": "",
-    } | statements(comparison, judge, study.response)
+    } | statements(comparison, judge, study.response, study.analysis.labels)
 
 
 def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[str]:

@@ -271,7 +271,8 @@ def label_conditions(study: Study, items: pd.DataFrame) -> dict[tuple[str, str],
 
     Conditions with the same levels keep their names.
     """
-    plan, conditions = study.analysis, {}
+    plan = study.analysis
+    conditions: dict[tuple[str, str], str] = {}
     for construction, rows in items.groupby("construction", sort=False) if plan.labels else ():
         columns = _factor_values(rows, features=bool(plan.factors))
         levels = _find_levels(columns, rows, plan.factors)

@@ -135,7 +135,8 @@ def _people_columns() -> tuple[Column, ...]:
 def _make_notes(margin: float) -> tuple[str, ...]:
     return (
         "Intervals: 95%, paired over items, participants and frames clustered; p by the same "
-        "intervals. Items are weighted by their number of judgments, for people and for models.",
+        "intervals. Items are weighted by their number of judgments (and the inverse of their "
+        "probability, if they were drawn by one), for people and for models.",
         _explain_equivalence(margin),
     )
 

@@ -184,6 +184,7 @@ class ComparisonOptions:
         corpus: Word counts of the models' training text.
         curves: Whether to draw log-probabilities word by word.
         curve_items: The ids of items to draw individually, instead of averages.
+        item_map: Whether to place items, people and models on one scale.
         formula: The mixed model's fixed and random effects; None for the default.
         margin: Smaller accuracy differences count as no difference; None for the study's margin.
         takers: The answers of model participants who took the run's sessions.
@@ -194,6 +195,8 @@ class ComparisonOptions:
         over_time: Models' decisions during their training (``analysis.over_time.load.History``).
         ages: The age at which people master each construction.
         variants: By item (empty: any item) and typed text, the answer as which it counts.
+        fresh: Models' scores of items that ``parallax materials fresh`` drew, and runs in which
+            people judged such items.
         completions: By model, its log-probabilities of words in the gaps of texts, as
             ``parallax lm completions`` wrote them.
     """
@@ -205,6 +208,7 @@ class ComparisonOptions:
     corpus: Mapping[str, int] | None = None
     curves: bool = False
     curve_items: Sequence[str] = ()
+    item_map: bool = False
     formula: str | None = None
     margin: float | None = None
     takers: Sequence[Taken] = ()
@@ -215,6 +219,7 @@ class ComparisonOptions:
     ages: Mapping[str, float] = field(default_factory=dict)
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    fresh: Sequence[Scores | ExportedRun] = ()
 
 
 @dataclass(frozen=True)
@@ -274,6 +279,7 @@ class Need(StrEnum):
     SURPRISAL = "the option --surprisal"
     COMPLETIONS = "the option --completions"
     ITEM_CURVES = "the option --curves or --curves-of"
+    ITEM_MAP = "the option --item-map"
 
     def is_met(self, inputs: FindingInputs) -> bool:
         """Return whether a comparison provides the input."""
@@ -285,6 +291,8 @@ class Need(StrEnum):
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:
             return bool(inputs.options.completions)
+        if self is Need.ITEM_MAP:
+            return inputs.options.item_map
         return inputs.options.curves or bool(inputs.options.curve_items)
 
 

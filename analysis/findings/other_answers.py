@@ -9,8 +9,8 @@ import pandas as pd
 from analysis.data.declared import response_with_deadline
 from analysis.data.join import judgments
 from analysis.data.kinds import add_kinds
+from analysis.findings.detection import add_expected_answers
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
-from analysis.findings.yes_no import add_expected_answers
 from analysis.statistics.accuracy import clustered_shares, people_accuracy
 from analysis.statistics.contrasts import cell_means
 from analysis.statistics.detection import yes_rates

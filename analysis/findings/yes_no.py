@@ -40,7 +40,7 @@ def _run(inputs: FindingInputs) -> Findings:
     of_detection = detection_findings(inputs, answers)
     return Findings(
         (_rates_table(rates, inputs.context), *of_detection.tables),
-        {"yes_rates": rates} | of_detection.statistics,
+        {"yes_rates": rates, **of_detection.statistics},
         (_LEFT_OUT,),
     )
 

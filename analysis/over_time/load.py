@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
-from analysis.data.frames import open_parquet, read_parquet
-from analysis.data.load import ScoreFacts
+from analysis.data.frames import read_parquet
+from analysis.data.load import ScoreFacts, read_facts
+from analysis.data.score_sums import refuse_impossible_scores
 from analysis.errors import AnalysisError
 from experiment.records import Variant
 from experiment.tables.schemas import SCORES_OVER_TIME
@@ -62,29 +62,16 @@ class History:
 
 
 def read_history_facts(path: Path) -> HistoryFacts:
-    """Return a file's metadata.
-
-    Raises:
-        AnalysisError: The file does not name its model and materials.
-        TableError: The file is missing or not Parquet.
-    """
-    metadata = open_parquet(SCORES_OVER_TIME, path).metadata.metadata or {}
-    try:
-        return HistoryFacts.model_validate({k.decode(): v.decode() for k, v in metadata.items()})
-    except ValidationError as error:
-        raise AnalysisError(
-            "the file does not say which model's training its scores are of",
-            where=str(path),
-            expected="a file that `parallax lm score` wrote with --checkpoints or --revisions",
-        ) from error
+    """Return a file's metadata (see ``analysis.data.load.read_facts``)."""
+    return read_facts(SCORES_OVER_TIME, path, HistoryFacts)
 
 
 def load_histories(paths: Sequence[Path]) -> list[History]:
     """Read files of scores over time, each of another training.
 
     Raises:
-        AnalysisError: Two files are of the same training, a file has fewer than two checkpoints, or
-            a checkpoint lacks the score of a version.
+        AnalysisError: Two files are of the same training, a file does not name its training, or a
+            checkpoint lacks the score of a version, or has a score above 0.
         TableError: A file is missing or violates the schema.
     """
     histories = [_load_history(path) for path in paths]
@@ -101,6 +88,7 @@ def load_histories(paths: Sequence[Path]) -> list[History]:
 
 def _load_history(path: Path) -> History:
     frame = read_parquet(SCORES_OVER_TIME, path, _COLUMNS, categorical=True)
+    refuse_impossible_scores(path)
     is_good = (frame["variant"] == Variant.GOOD).to_numpy()
     is_contrast = frame["variant"].astype(str).to_numpy() == frame["contrast"].astype(str)
     seen = np.sort(frame["tokens_seen"].unique())

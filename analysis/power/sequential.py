@@ -20,6 +20,7 @@ from analysis.figures.drawing import (
     MODELS,
     PAGE_INCHES,
     STYLE,
+    TEXT,
     hide_unlabelled_axes,
     new_figure,
 )
@@ -281,13 +282,15 @@ def _draw_figure(fixed: pd.DataFrame, stops: pd.DataFrame, rule: Stopping) -> Fi
             if {"construction", "kept", "power"} <= {*fixed}:
                 of_name = fixed[fixed["construction"] == name]
                 left.plot(of_name["kept"], of_name["power"], "o:", color=colour, markersize=3)
-        left.set_ylabel("share that shows the effect (dotted: fixed number)")
-        right.set_ylabel("share of studies that go on (dashed: mean stop)")
+        left.plot([], [], "o:", color=TEXT, markersize=3, label="fixed number of participants")
+        left.plot([], [], color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), label="mean stop")
+        left.set_ylabel("share that shows the effect")
+        right.set_ylabel("share that goes on")
         for axes in (left, right):
             axes.set_xlabel("kept participants")
             axes.set_ylim(-0.02, 1.02)
             axes.grid(axis="y", color=GUIDE, linewidth=0.5)
             hide_unlabelled_axes(axes)
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4,
                       frameon=False)  # fmt: skip
     return figure

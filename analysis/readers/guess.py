@@ -277,7 +277,10 @@ def _guess_choice_rows(
     person = first_column_for_role(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
     kinds = [
-        column for kind in _KINDS for column in rows if simplify_name(column) == simplify_name(kind)
+        column
+        for kind in _KINDS
+        for column in map(str, rows)
+        if simplify_name(column) == simplify_name(kind)
     ]
     for column in kinds:
         parts += [

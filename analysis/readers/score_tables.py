@@ -336,15 +336,15 @@ _SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
 _NOTE = "Columns are divided by spaces."
 
 
-def read_scores(path: Path, headers: Sequence[str] = ()) -> RawTable:
+def read_scores(path: Path, headers: Sequence[str] = (), sheet: str = "") -> RawTable:
     """Read a file of scores as a table, with or without delimiters, and with or without headers.
 
     Raises:
         AnalysisError: A line has more or fewer values than there are columns.
         MaterialsError: The file cannot be read.
     """
-    if headers or path.suffix.lower() in (".tab", ".xlsx", ".jsonl", ".json", ".parquet"):
-        return read_raw(path, columns=headers)
+    if headers or sheet or path.suffix.lower() in (".tab", ".xlsx", ".jsonl", ".json", ".parquet"):
+        return read_raw(path, columns=headers, sheet_title=sheet)
     text, notes = read_text(path)
     lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     header = lines[0][1].split() if lines else []

@@ -13,7 +13,9 @@ from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
+from analysis.findings.item_map import ITEM_MAP
 from analysis.findings.lexical import LEXICAL
+from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed_model import MIXED
@@ -21,6 +23,7 @@ from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.options import OPTIONS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
 from analysis.findings.people import PEOPLE
+from analysis.findings.seen import SEEN
 from analysis.report.summary import summarise_models
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -46,7 +49,9 @@ CHOICE = ResponseAnalysis(
         OPTIONS,
         DIFFERENCES,
         *(cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL),
+        SEEN,
         AGREEMENT,
+        ITEM_MAP,
         MIXED,
         DESIGN_MODEL,
         LATE_ANSWERS,
@@ -56,6 +61,7 @@ CHOICE = ResponseAnalysis(
         MULTIVERSE,
         LEXICAL,
         METRICS,
+        LINK_FUNCTIONS,
         CURVES,
     ),
 )

@@ -11,6 +11,7 @@ from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
 from analysis.findings.finding import Context, FindingInputs, titles_of
 from analysis.findings.flow import FLOW
+from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.ratings import RATING_MODELS, RATINGS
@@ -109,5 +110,5 @@ RATING = ResponseAnalysis(
     _ASKED,
     _join_ratings,
     _summarise_ratings,
-    (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, OTHER_RATED),
+    (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, LINK_FUNCTIONS, OTHER_RATED),
 )

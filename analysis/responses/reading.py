@@ -11,6 +11,7 @@ from analysis.findings.comparison_words import NAME
 from analysis.findings.design import cell_names
 from analysis.findings.design_model import RATING_MODEL, READING_MODEL
 from analysis.findings.finding import FindingInputs, titles_of
+from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import RATING_EFFECTS, READ, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
@@ -134,6 +135,7 @@ READ_THEN_RATE = ResponseAnalysis(
         RATING_EFFECTS,
         RATING_MODEL,
         RATING_MODELS,
+        LINK_FUNCTIONS,
         OTHER_RATED,
         READING_EFFECTS,
         READING_MODEL,

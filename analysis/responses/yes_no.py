@@ -10,6 +10,7 @@ from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import FindingInputs
 from analysis.findings.flow import FLOW
+from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import YES_NO_EFFECTS
 from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
 from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
@@ -108,5 +109,14 @@ YES_NO_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_yes_no,
-    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS, FLOW, LATE_ANSWERS, OTHER_YES_NO),
+    (
+        YES_NO,
+        YES_NO_EFFECTS,
+        YES_NO_MODEL,
+        YES_NO_MODELS,
+        LINK_FUNCTIONS,
+        FLOW,
+        LATE_ANSWERS,
+        OTHER_YES_NO,
+    ),
 )

@@ -15,14 +15,12 @@ from analysis.data.categorical import find_codes
 from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.clustered import jackknife_variance, student_quantile
+from analysis.statistics.links import FEWEST_TEXTS, Curve, assign_folds, predict_by_fold
 from analysis.statistics.resample import Floats, codes
 
 BINS = 10
 # A line fits any two items perfectly, so its error cannot be estimated.
 _FEWEST_ITEMS = 3
-_FOLDS = 10
-# Four parameters are fitted; with fewer training items they would overfit single items.
-FEWEST_ITEMS = 24
 
 
 def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -165,16 +163,11 @@ def out_of_sample(
         rng: Assigns the units to folds.
 
     Returns:
-        Shape ``(items,)``; NaN with fewer than ``FEWEST_ITEMS`` items or two units.
+        Shape ``(items,)``; NaN with fewer than ``FEWEST_TEXTS`` items or two units.
     """
     number, n_units = codes(unit)
-    predictions = np.full(len(people), np.nan)
-    if len(people) < FEWEST_ITEMS or n_units < 2:
-        return predictions
-    columns = np.column_stack([np.ones(len(people)), per_token, unigram_per_token, 1 / tokens])
-    fold = rng.permutation(np.arange(n_units) % min(_FOLDS, n_units))[number]
-    for held_out_fold in np.unique(fold):
-        training = fold != held_out_fold
-        weights, *_ = np.linalg.lstsq(columns[training], people[training], rcond=None)
-        predictions[~training] = columns[~training] @ weights
-    return predictions
+    if len(people) < FEWEST_TEXTS or n_units < 2:
+        return np.full(len(people), np.nan)
+    columns = np.column_stack([per_token, unigram_per_token, 1 / tokens])
+    fold = assign_folds(number, rng)
+    return predict_by_fold(columns, people, np.ones(len(people)), fold, Curve.LINE)

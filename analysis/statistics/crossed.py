@@ -75,6 +75,20 @@ class Optimum:
     _loglik: float
     _names: Sequence[str]
 
+    @property
+    def thresholds(self) -> Floats:
+        """The thresholds, rising; of choices minus the intercept."""
+        return self._problem.layout.thresholds(self._at)
+
+    @property
+    def loglik(self) -> float:
+        """The log-likelihood by Laplace's approximation."""
+        return self._loglik
+
+    def find_effects(self) -> list[tuple[Floats, Floats]]:
+        """Return each term's random effects and their variances (see ``Laplace``)."""
+        return self._problem.find_effects(self._at)
+
     def model(self) -> CrossedModel:
         """Return the model with the standard errors of its estimates."""
         problem, layout = self._problem, self._problem.layout

@@ -180,6 +180,25 @@ class Laplace:
         slopes = self._compute_gradient(at, mode, u)
         return -value, -slopes
 
+    def find_effects(self, at: Floats) -> list[tuple[Floats, Floats]]:
+        """Return each term's random effects at their mode, and their variances given the data.
+
+        Both have the shape ``(levels, effects)``. The variances are lme4's: the parameters are
+        taken as known.
+        """
+        inverse = _invert_from_factor(self._find_mode(at).factor)
+        found = []
+        for number, (term, loading) in enumerate(
+            zip(self.terms, self.layout.loadings(at), strict=True)
+        ):
+            size, n_levels = len(term.effects), int(term.level.max()) + 1
+            first = int(self._columns[:, self._offsets[number]].min())
+            places = first + np.arange(n_levels * size).reshape(n_levels, size)
+            of_levels = inverse[places[:, :, None], places[:, None, :]]
+            variances = np.einsum("ij,ljk,ik->li", loading, of_levels, loading)
+            found.append((self._u[places] @ loading.T, variances))
+        return found
+
     def _find_mode(self, at: Floats) -> _Mode:
         loadings = self.layout.loadings(at)
         values = np.concatenate(

@@ -14,6 +14,7 @@ class Section(StrEnum):
     ACCURACY = "Accuracy"
     TAKERS = "Models that took the session"
     OVER_TIME = "Models over time"
+    SEEN = "Seen before?"
     AGREEMENT = "Are the errors the same errors?"
     MIXED_MODEL = "Mixed model"
     PEOPLE = "People"

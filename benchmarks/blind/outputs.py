@@ -33,7 +33,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
 from webapp.jobs.notices import Cause, Channel, write_notices
 from webapp.researcher import run_page
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.server.private_port import collect_registry
 from webapp.users.roles import Role, Scope
 from webapp.users.sign_in import make_form_token, open_session
@@ -101,10 +101,10 @@ class Reader:
         """
         self._only = re.compile(only)
         # A stream that updates a page ends by itself after one round, while the outputs are read.
-        one_round = mock.patch.object(run_page, "_ROUNDS", 1)
+        one_round = mock.patch.object(run_page, "_MOST_CHECKS", 1)
         with self._world.as_it_is() as app, one_round:
             self._app, self._browser = app, app.test_client()
-            self._browser.set_cookie(COOKIE, self._cookie, path=RESEARCHER_PATH)
+            self._browser.set_cookie(SESSION_COOKIE, self._cookie, path=RESEARCHER_PATH)
             self._report, self._link = self._world.report_of_before()
             return self._everything(report)
 

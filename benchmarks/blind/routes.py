@@ -7,7 +7,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from webapp.core.addresses import RESEARCHER_PATH
-from webapp.researcher.participants import SORTS
+from webapp.researcher.participants import SORT_LABELS
 
 _OWN = "a person's own session or data, by a link or code that nobody else has"
 _FILES = "files that are the same for everybody"
@@ -29,7 +29,7 @@ NOT_READ: Mapping[str, str] = {
 # Of what stands behind the question mark: the names that pages look at, and what is asked.
 ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "participants.show_participants": {
-        "sort": tuple(SORTS), "state": ("finished",), "verdict": ("kept", "excluded"),
+        "sort": tuple(SORT_LABELS), "state": ("finished",), "verdict": ("kept", "excluded"),
         "search": ("a",), "tag": ("seen",), "page": ("2",),
     },
     "film.show_film": {"who": ("{who}",), "beside": ("{who}",)},

@@ -22,10 +22,10 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run
 from webapp.gate import paying_copy
 from webapp.gate.installation import Installation
-from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState, Step
+from webapp.jobs.long_jobs import RESULT_FOLDER, Job, Jobs, JobState, Step
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import simulate
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.recruiters.simulated_session import SimulatedSession
 from webapp.researcher.reports import make_report_link
 from webapp.runs.blinding import unblind_run
@@ -97,7 +97,7 @@ class World:
     def _take_part(self, people: int) -> None:
         with reading(self.sessions) as session:
             run = session.scalars(select(Run)).one()
-            ready = plan(session, run, load_launched_study(session, run))
+            ready = make_plan(session, run, load_launched_study(session, run))
         server = make_server("127.0.0.1", 0, self.app, threaded=True)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -128,10 +128,10 @@ class World:
             told = session.execute(select(Response.client_uuid, Response.rt_ms)).all()
         jobs, steps = Jobs(self.instance), [Step("comparing", ("compare",))]
         job = Job(_REPORT, self.ref, "People", "a test", NOW.isoformat(), steps, JobState.DONE)
-        made = jobs.folder(job.id) / MADE
+        made = jobs.folder(job.id) / RESULT_FOLDER
         made.mkdir(parents=True)
-        jobs.keep(job)
-        jobs.note_people(job.id, ())  # so that nothing but the blinding hides it
+        jobs.store(job)
+        jobs.add_marks(job.id, ())  # so that nothing but the blinding hides it
         (made / "report.html").write_text(str(told), encoding="utf-8")
         return _REPORT, make_report_link(jobs.folder(job.id))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fault_injection.environment import Environment
 from webapp.database.engine import reading
-from webapp.gate.ledger import FILE, prepare_restore, raise_epoch
+from webapp.gate.ledger import LEDGER_FILE, prepare_restore, raise_epoch
 
 
 @dataclass
@@ -21,7 +21,7 @@ def keep(environment: Environment) -> State:
     """Return a copy of the database, and of the file beside it."""
     kept = sqlite3.connect(":memory:", check_same_thread=False)
     _copy(environment, lambda there: there.backup(kept))
-    file = environment.folder / "instance" / FILE
+    file = environment.folder / "instance" / LEDGER_FILE
     return State(kept, file.read_bytes() if file.exists() else None)
 
 
@@ -35,9 +35,9 @@ def put_back(environment: Environment, state: State, way: str) -> None:
         with reading(environment.services.sessions) as session:
             raise_epoch(session.connection(), instance)
     elif way != "copied":
-        (instance / FILE).unlink(missing_ok=True)
+        (instance / LEDGER_FILE).unlink(missing_ok=True)
         if state.beside is not None:
-            (instance / FILE).write_bytes(state.beside)
+            (instance / LEDGER_FILE).write_bytes(state.beside)
 
 
 def _copy(environment: Environment, copy: Callable[[sqlite3.Connection], None]) -> None:

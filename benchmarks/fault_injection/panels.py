@@ -16,9 +16,9 @@ from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
 from marketplace.panels.records import derive_ids
 from marketplace.panels.site import COOKIE
-from webapp.recruiters.panel.demonstration import listing
+from webapp.recruiters.panel.demonstration import find_listing
 from webapp.recruiters.panel.recruiter import PanelSettings
-from webapp.recruiters.simulated_session import Page
+from webapp.recruiters.simulated_session import ParsedPage
 from webapp.runs.launch import launch_run
 from webapp.services import Services
 
@@ -84,7 +84,9 @@ class PanelRun:
             codes: The completion codes entered there; by default those of the study.
         """
         outcomes = {CODE: "completed"} if codes is None else codes
-        listed = listing(self.panel).listed(self.key, link, codes=outcomes, credit_token="t0ken")
+        listed = find_listing(self.panel).listed(
+            self.key, link, codes=outcomes, credit_token="t0ken"
+        )
         self.environment.post("/control/studies", json=listed).raise_for_status()
 
     def other_panels_study(self) -> Study:
@@ -167,17 +169,19 @@ class Person:
                 break
         if opened.status_code != 200 or "decision" not in opened.text:
             return False
-        agreed = self._ask("POST", link, data={**Page(opened.text).hidden, "decision": "accept"})
+        agreed = self._ask(
+            "POST", link, data={**ParsedPage(opened.text).hidden, "decision": "accept"}
+        )
         if agreed.status_code != 303:
             return False
         self._home = agreed.headers["location"]
-        if Page(self._ask("GET", self._home).text).name == "screening":
+        if ParsedPage(self._ask("GET", self._home).text).name == "screening":
             self._ask("POST", f"{self._home}screening", data={"age": "30" if fits else "12"})
-        return Page(self._ask("GET", self._home).text).name == "working"
+        return ParsedPage(self._ask("GET", self._home).text).name == "working"
 
     def answer(self, number: int) -> None:
         """Answer so many trials, in any order, each once or more often, some cut off at first."""
-        page = Page(self._ask("GET", self._home).text)
+        page = ParsedPage(self._ask("GET", self._home).text)
         if page.name != "working":
             return
         work = json.loads(page.session)
@@ -206,7 +210,7 @@ class Person:
             self.answer(self._rng.randint(0, 2))
             self._ask("POST", f"{self._home}questionnaire", data={} if early else form)
         self.answer(8)
-        if Page(self._ask("GET", self._home).text).name != "questionnaire":
+        if ParsedPage(self._ask("GET", self._home).text).name != "questionnaire":
             return
         self.finished = True
         for _ in range(1 + (self._rng.random() < 0.2)):
@@ -233,8 +237,8 @@ class Person:
         """Have everything erased that they gave."""
         self._ask("POST", f"{self._home}withdraw", data={"wish": "erase"})
 
-    def _closing(self) -> Page:
-        return Page(self._ask("GET", self._home).text)
+    def _closing(self) -> ParsedPage:
+        return ParsedPage(self._ask("GET", self._home).text)
 
     def _ask(self, method: str, url: str, **sent: object) -> TestResponse:
         for _ in range(_MOST_TRIES):

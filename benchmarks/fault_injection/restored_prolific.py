@@ -12,7 +12,7 @@ from fault_injection.in_process import in_process
 from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from fault_injection.restores import Restored
 from webapp.recruiters.prolific.client import ProlificClient
-from webapp.recruiters.prolific.drafts import mark
+from webapp.recruiters.prolific.drafts import compute_mark
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruitment.open_offers import compute_offer_token
@@ -76,7 +76,7 @@ def books(
 
 def offered(environment: ProlificEnvironment, run_ref: str) -> int:
     """Return how many places of a run the platform offers in all."""
-    marks = {mark(compute_offer_token(run_ref, number)) for number in range(1, 9)}
+    marks = {compute_mark(compute_offer_token(run_ref, number)) for number in range(1, 9)}
     read = partial(environment.web.get, headers=HEADERS)
     listed = read("/api/v1/studies/", params={"page_size": 1000}).raise_for_status().json()
     ours = [

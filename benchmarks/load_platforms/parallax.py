@@ -20,7 +20,7 @@ from webapp.database.engine import make_sessions, open_database, reading
 from webapp.database.models import Participant as Row
 from webapp.database.models import Response, Trial
 from webapp.recruiters.settings import load_settings
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.runs.launch import launch_run
 from webapp.server import server_control as server
 from webapp.users.roles import Role
@@ -99,7 +99,7 @@ class Parallax:
             session.commit()
         engine.dispose()
         live = f"/researcher/runs/{run.ref}/live"
-        self._room = Viewers(live, f"{COOKIE}={token}", self._viewers)
+        self._room = Viewers(live, f"{SESSION_COOKIE}={token}", self._viewers)
         return run.ref
 
     async def take_part(self, participant: Participant) -> None:

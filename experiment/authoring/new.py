@@ -67,6 +67,7 @@ def new_study(
     named: Mapping[str, str],
     block: str = "",
     columns: Sequence[str] = (),
+    sheet: str = "",
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -77,8 +78,9 @@ def new_study(
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
         named: Parallax's column name to the source's header, for headers that are not recognised.
-        block: The source's column that names the block of the session; empty for a single block.
+        block: The source's column that names the session's block; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
+        sheet: The sheet of the source, if it is not its first.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -89,18 +91,12 @@ def new_study(
         ParallaxError: The items do not make a valid study.
     """
     name = study_name(folder)
-    if folder.exists():
-        raise StudyError(
-            "a file or folder of that name already exists",
-            where=str(folder),
-            expected="a new folder",
-            remedy="Choose another name, or remove the old one first",
-        )
+    _refuse_existing(folder)
     if source is None:
         _copy_minimal(folder, name)
         return None
     _refuse_unknown(language)
-    materials = _read(source, named, response, language, columns)
+    materials = _read(source, named, response, language, columns, sheet)
     asking = ask(materials, response, language)
     design = _plan(materials.items, asking, source)
     if block:
@@ -117,6 +113,16 @@ def new_study(
         _write(new, temporary, title or asking.title, language)
         _refuse_errors(temporary, folder, source)
     return new
+
+
+def _refuse_existing(folder: Path) -> None:
+    if folder.exists():
+        raise StudyError(
+            "a file or folder of that name already exists",
+            where=str(folder),
+            expected="a new folder",
+            remedy="Choose another name, or remove the old one first",
+        )
 
 
 def _plan(items: Sequence[Item], asking: Asking, source: Path) -> DesignPlan:
@@ -163,6 +169,7 @@ def _read(
     response: str,
     language: str,
     columns: Sequence[str],
+    sheet: str,
 ) -> Found:
     response_type = response_class(response) if response else None
     return read_materials(
@@ -172,6 +179,7 @@ def _read(
         regions=None if response_type is None else response_type.step_table is not None,
         language=language,
         columns=columns,
+        sheet=sheet,
     )
 
 

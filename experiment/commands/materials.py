@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from experiment.design.frames import index_materials
 from experiment.errors import MaterialsError
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import FORMS, write_items
+from experiment.materials.fresh import draw_parallel_items
 from experiment.materials.read import item_table, load_items, materials_hash, read_items
 from experiment.records import Item
+from experiment.seeds import generator
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table
 from experiment.version import code_version
@@ -63,6 +66,72 @@ def _open_study_or_file(
         return (Path(name_or_folder).name, ""), open_materials(Path(name_or_folder)).items
     study = load_study(name_or_folder)
     return (study.name, study.study.version), partial(load_items, study)
+
+
+@materials.command()
+@click.argument("name_or_folder", metavar="STUDY")
+@click.argument("shown", metavar="ITEMS", type=click.Path(path_type=Path))
+@click.option(
+    "--draws",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How many parallel items to draw for each item.",
+)
+@click.option("--seed", required=True, type=int, help="The seed of every random choice.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The table to write.")
+def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) -> None:
+    """Draw items parallel to those that STUDY shows.
+
+    STUDY is made from templates. ITEMS are the items that it shows: a table, or a folder that
+    `parallax lists build` or `parallax export` wrote. Each fresh item has the template, the
+    condition and the first word of an item of the study. Each draw has every word as often as the
+    study, and none of its sentences.
+    """
+    study = load_study(name_or_folder)
+    if study.materials.items:
+        raise MaterialsError(
+            f"the items of {study.name} come from a table, and no template says which others are "
+            "parallel to them",
+            where=str(study.materials_path),
+            expected="a study with a grammar",
+        )
+    index = index_materials(load_items(study))
+    of_study = list(read_items(_find_items(shown)))
+    items, left_out = draw_parallel_items(index.items, of_study, draws, generator(seed, "fresh"))
+    if not items:
+        raise MaterialsError(
+            f"{study.name} leaves too few sentences that it does not show",
+            where=str(shown),
+            expected="templates whose lexicons make other combinations",
+            remedy="Add words to the lexicons, or show fewer frames",
+        )
+    metadata = {"materials_hash": materials_hash(items), "code_version": code_version()}
+    number = write_table(*item_table(items), out, metadata)
+    click.echo(
+        f"{number:,} items parallel to {number // draws:,} of {study.name}, in "
+        f"{draws:,} {'draw' if draws == 1 else 'draws'}, written to {out}"
+    )
+    if left_out:
+        click.echo(
+            "Left out, because the study shows too many combinations of their words: "
+            + ", ".join(left_out)
+        )
+
+
+def _find_items(path: Path) -> Path:
+    """Return the table of items in a folder of lists or of an export; a file is itself."""
+    if not path.is_dir():
+        return path
+    tables = [path / f"items{suffix}" for suffix in (".csv", ".tsv", ".parquet")]
+    existing = [table for table in tables if table.is_file()]
+    if not existing:
+        raise MaterialsError(
+            "the folder holds no table of items",
+            where=str(path),
+            expected="a folder that `parallax lists build` or `parallax export` wrote",
+        )
+    return existing[0]
 
 
 @materials.command()

@@ -29,7 +29,7 @@ from experiment.authoring.rule_counts import PEOPLE, count_excluded
 from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, count_trials, describe
 from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import Asking
-from experiment.commands.headers import COLUMNS
+from experiment.commands.headers import COLUMNS, SHEET
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.materials.render import describe_pictures
@@ -84,6 +84,7 @@ _SHOWN_ITEMS = 2
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
 @COLUMNS
+@SHEET
 def new(
     name: Path,
     source: Path | None,
@@ -94,6 +95,7 @@ def new(
     block: str,
     columns: tuple[str, ...],
     headers: list[str],
+    sheet: str,
 ) -> None:
     """Write a complete study folder NAME, ready to launch.
 
@@ -111,6 +113,7 @@ def new(
         ),
         block=block,
         columns=headers,
+        sheet=sheet,
     )
     if new_folder is not None:
         _tell(new_folder)

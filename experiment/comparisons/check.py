@@ -61,11 +61,11 @@ def label_mistakes(study: Study, items: Sequence[Item]) -> Iterator[ParallaxErro
         if factor not in levels_by_factor:
             yield unknown_name("factor", factor, list(levels_by_factor))
             continue
-        levels = list(levels_by_factor[factor])
+        known_levels = list(levels_by_factor[factor])
         for level in labels:
-            if level not in levels:
-                yield unknown_name(f"level of {factor}", level, levels)
-        counts = Counter(study.analysis.label(factor, level) for level in levels)
+            if level not in known_levels:
+                yield unknown_name(f"level of {factor}", level, known_levels)
+        counts = Counter(study.analysis.label(factor, level) for level in known_levels)
         for label, number in counts.items():
             if number > 1:
                 yield StudyError(

@@ -80,14 +80,14 @@ def _handle_call(store: Store, faults: FaultPlan, call: Call) -> Response:
 def _disturb_messages(faults: FaultPlan, call: Call, reply: Reply) -> None:
     if not reply.get("Messages"):
         return
-    if faults.strike(call.operation, "duplicated"):
+    if faults.draw_fault(call.operation, "duplicated"):
         reply["Messages"] = reply["Messages"] * 2
-    if faults.strike(call.operation, "reordered"):
+    if faults.draw_fault(call.operation, "reordered"):
         reply["Messages"].reverse()
 
 
 def _fail_before(faults: FaultPlan, call: Call) -> None:
-    fault = faults.strike(call.operation, "throttled", "server_error", "request_lost")
+    fault = faults.draw_fault(call.operation, "throttled", "server_error", "request_lost")
     if fault is None:
         return
     if fault.kind == "throttled":
@@ -99,7 +99,7 @@ def _fail_before(faults: FaultPlan, call: Call) -> None:
 
 def _fail_after(faults: FaultPlan, call: Call) -> None:
     faults.delay(call.operation)
-    fault = faults.strike(call.operation, "reply_lost", "server_error_after")
+    fault = faults.draw_fault(call.operation, "reply_lost", "server_error_after")
     if fault is not None:
         if fault.kind == "reply_lost":
             close_connection()
@@ -153,9 +153,9 @@ OPERATIONS: dict[str, Operation] = {
     "UpdateQualificationType": qualifications.update_qualification_type,
     "DeleteQualificationType": qualifications.delete_qualification_type,
     "ListQualificationTypes": qualifications.list_qualification_types,
-    "AssociateQualificationWithWorker": qualifications.associate,
-    "DisassociateQualificationFromWorker": qualifications.disassociate,
-    "GetQualificationScore": qualifications.get_score,
+    "AssociateQualificationWithWorker": qualifications.associate_qualification,
+    "DisassociateQualificationFromWorker": qualifications.disassociate_qualification,
+    "GetQualificationScore": qualifications.get_qualification_score,
     "ListWorkersWithQualificationType": qualifications.list_workers,
     "ListQualificationRequests": qualifications.list_requests,
     "AcceptQualificationRequest": qualifications.accept_request,
@@ -166,6 +166,6 @@ OPERATIONS: dict[str, Operation] = {
     "NotifyWorkers": workers.notify_workers,
     "UpdateNotificationSettings": notifications.update_settings,
     "SendTestEventNotification": notifications.send_test_event,
-    "ReceiveMessage": notifications.receive_message,
-    "DeleteMessage": notifications.delete_message,
+    "ReceiveMessage": notifications.receive_queue_messages,
+    "DeleteMessage": notifications.delete_queue_message,
 }

@@ -11,7 +11,7 @@ from marketplace.mturk.errors import unknown_object_error
 from marketplace.mturk.money import format_amount
 from marketplace.mturk.tables import Assignment, Hit, HitType
 
-_TAKING = ("accepted", "submitted", "approved", "rejected")
+_TAKEN_STATUSES = ("accepted", "submitted", "approved", "rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def place_counts(session: Session, hit: Hit) -> PlaceCounts:
     """Return the number of the HIT's places in each state."""
     rows = session.execute(
         select(Assignment.status, func.count())
-        .where(Assignment.hit_id == hit.id, Assignment.status.in_(_TAKING))
+        .where(Assignment.hit_id == hit.id, Assignment.status.in_(_TAKEN_STATUSES))
         .group_by(Assignment.status)
     )
     counts = dict(rows.all())

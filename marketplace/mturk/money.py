@@ -17,9 +17,9 @@ from marketplace.mturk.tables import Account, Assignment, Hit, Payment
 
 FEE_PERCENT, LARGE_HIT_PERCENT, MASTERS_PERCENT = 20, 20, 5
 LARGE_HIT = 10  # number of assignments from which a HIT has a higher fee
-HIGHEST_CENTS = 10_000_00  # of one reward or bonus
+MOST_PAID_CENTS = 10_000_00  # of one reward or bonus
 _LEAST_FEE_CENTS = 1
-_LIVE = ("accepted", "submitted")
+_OPEN_STATUSES = ("accepted", "submitted")
 
 
 def parse_cents(text: str) -> int:
@@ -56,7 +56,7 @@ def _fee_cents(of_cents: int, percent: int) -> int:
 def reserved_cents(session: Session, now: datetime) -> int:
     """Return the most that open HITs can still cost: all free, taken and unreviewed places."""
     reviewed = _count_by_hit(session, ("approved", "rejected"))
-    live = _count_by_hit(session, _LIVE)
+    live = _count_by_hit(session, _OPEN_STATUSES)
     hits = session.execute(
         select(Hit.id, Hit.unit_cents, Hit.max_assignments, Hit.expires_at).where(
             Hit.disposed_at.is_(None)

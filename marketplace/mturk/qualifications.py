@@ -1,4 +1,4 @@
-"""Qualifications: the system's types, checks of requirements, workers compared with them."""
+"""Qualifications: the system's types, valid requirements, and whether a worker meets them."""
 
 import operator
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ ADULT = "00000000000000000060"
 APPROVED_COUNT = "00000000000000000040"
 APPROVED_PERCENT = "000000000000000000L0"
 
-NAMES = {
+SYSTEM_TYPE_NAMES = {
     MASTERS[0]: "Masters",
     MASTERS[1]: "Masters (sandbox)",
     LOCALE: "Worker_Locale",
@@ -34,7 +34,7 @@ NAMES = {
     APPROVED_PERCENT: "Worker_PercentAssignmentsApproved",
 }
 # Below this number of submissions the service reports 100 percent for every worker.
-_FIRST_RATED = 100
+_LEAST_RATED = 100
 
 
 def system_value(worker: Worker, type_id: str, approved: int, rejected: int) -> int | None:
@@ -63,14 +63,14 @@ def _approval_percent(worker: Worker, approved: int, rejected: int) -> int:
     total_approved = worker.approved_before + approved
     return (
         100 * total_approved // (total_approved + rejected)
-        if total_approved + rejected >= _FIRST_RATED
+        if total_approved + rejected >= _LEAST_RATED
         else 100
     )
 
 
 _MOST_REQUIREMENTS = 10
-_SET_SIZES = {"IntegerValues": 15, "LocaleValues": 30}
-_OF_LOCALES = ("EqualTo", "NotEqualTo", "In", "NotIn")
+_MOST_VALUES = {"IntegerValues": 15, "LocaleValues": 30}
+_LOCALE_COMPARATORS = ("EqualTo", "NotEqualTo", "In", "NotIn")
 
 
 def validate_requirements(
@@ -88,7 +88,7 @@ def validate_requirements(
         )
     for requirement in requirements:
         type_id = str(requirement["QualificationTypeId"])
-        if type_id not in NAMES:
+        if type_id not in SYSTEM_TYPE_NAMES:
             find_qualification_type(session, type_id, now)
         problem = _find_problem(requirement)
         if problem:
@@ -121,10 +121,10 @@ def _find_problem(requirement: Mapping[str, Any]) -> str:
         return f"{other_key} do not fit it."
     if comparator in ("Exists", "DoesNotExist"):
         return f"{comparator} takes no values." if values else ""
-    if is_locale and comparator not in _OF_LOCALES:
+    if is_locale and comparator not in _LOCALE_COMPARATORS:
         return f"A locale cannot be compared with {comparator}."
     if comparator in ("In", "NotIn"):
-        most_values = _SET_SIZES[value_key]
+        most_values = _MOST_VALUES[value_key]
         return (
             ""
             if 1 <= len(values) <= most_values
@@ -138,12 +138,12 @@ def _requirement_error(message: str, now: datetime) -> RefusedError:
 
 
 Action = Literal["discover", "preview", "accept"]
-_GUARDED: dict[str, tuple[Action, ...]] = {
+_GUARDED_ACTIONS: dict[str, tuple[Action, ...]] = {
     "Accept": ("accept",),
     "PreviewAndAccept": ("preview", "accept"),
     "DiscoverPreviewAndAccept": ("discover", "preview", "accept"),
 }
-_COMPARE = {
+_COMPARISONS = {
     "LessThan": operator.lt,
     "LessThanOrEqualTo": operator.le,
     "GreaterThan": operator.gt,
@@ -199,7 +199,7 @@ def unmet_requirements(
 def _guarded_actions(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
     # The older way to protect the preview as well.
     preview = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
-    return _GUARDED[requirement.get("ActionsGuarded", preview)]
+    return _GUARDED_ACTIONS[requirement.get("ActionsGuarded", preview)]
 
 
 def _meets_requirement(session: Session, worker: Worker, requirement: Mapping[str, Any]) -> bool:
@@ -214,7 +214,7 @@ def _meets_requirement(session: Session, worker: Worker, requirement: Mapping[st
         return False
     if comparator in ("In", "NotIn"):
         return (value in values) is (comparator == "In")
-    return bool(_COMPARE[comparator](value, values[0]))
+    return bool(_COMPARISONS[comparator](value, values[0]))
 
 
 def _meets_locale(worker: Worker, comparator: str, places: list[Mapping[str, str]]) -> bool:
@@ -230,7 +230,7 @@ def _meets_locale(worker: Worker, comparator: str, places: list[Mapping[str, str
 
 
 def _qualification_value(session: Session, worker: Worker, type_id: str) -> int | None:
-    if type_id in NAMES:
+    if type_id in SYSTEM_TYPE_NAMES:
         return system_value(worker, type_id, *_count_reviewed(session, worker))
     return session.scalar(
         select(Grant.value)
@@ -253,7 +253,7 @@ def _count_reviewed(session: Session, worker: Worker) -> tuple[int, int]:
     return counts.get("approved", 0), counts.get("rejected", 0)
 
 
-def requirement_in_words(session: Session, requirement: Mapping[str, Any]) -> str:
+def describe_requirement(session: Session, requirement: Mapping[str, Any]) -> str:
     """Return e.g. ``HIT approval rate (%) is not less than 95``."""
     type_id = requirement["QualificationTypeId"]
     name = _NAMES_FOR_WORKERS.get(type_id) or session.scalar(

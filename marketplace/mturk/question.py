@@ -12,16 +12,16 @@ from defusedxml.ElementTree import ParseError, fromstring
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.serving import is_secure
 
-LONGEST_BYTES = 65_535
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+LARGEST_QUESTION_BYTES = 65_535
+PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14"
     "/ExternalQuestion.xsd"
 )
-_TALLEST = 10_000
+_TALLEST_PX = 10_000
 # Python refuses to read numbers of thousands of digits.
 _MOST_DIGITS = 9
-LONGEST_CHARS = 65_535
+LONGEST_ANSWER_CHARS = 65_535
 _ANSWERS_SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01"
     "/QuestionFormAnswers.xsd"
@@ -65,8 +65,8 @@ def read_question(xml: str) -> Question:
     Raises:
         QuestionError: The XML is too long or no ExternalQuestion, or the address is unsafe.
     """
-    if len(xml.encode("utf-8", "surrogatepass")) > LONGEST_BYTES:
-        raise QuestionError(f"the question must not be larger than {LONGEST_BYTES} bytes")
+    if len(xml.encode("utf-8", "surrogatepass")) > LARGEST_QUESTION_BYTES:
+        raise QuestionError(f"the question must not be larger than {LARGEST_QUESTION_BYTES} bytes")
     try:
         root = fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError) as error:
@@ -77,8 +77,8 @@ def read_question(xml: str) -> Question:
     if url is None or height is None:
         raise QuestionError("ExternalURL and FrameHeight are both required")
     height = height.strip()
-    if not height.isdecimal() or len(height) > _MOST_DIGITS or int(height) > _TALLEST:
-        raise QuestionError(f"FrameHeight must be a number of pixels up to {_TALLEST}")
+    if not height.isdecimal() or len(height) > _MOST_DIGITS or int(height) > _TALLEST_PX:
+        raise QuestionError(f"FrameHeight must be a number of pixels up to {_TALLEST_PX}")
     return Question(_check_url(url.strip()), int(height))
 
 
@@ -111,7 +111,7 @@ def answer_xml(fields: Iterable[tuple[str, str]]) -> str:
         SubElement(answer, "QuestionIdentifier").text = _replace_unwritable(name)
         SubElement(answer, "FreeText").text = _replace_unwritable(value)
     xml = '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
-    if len(xml) > LONGEST_CHARS:
+    if len(xml) > LONGEST_ANSWER_CHARS:
         raise WorkerRefusedError("too_long", "What was submitted is too long.", status=413)
     return xml
 

@@ -72,7 +72,7 @@ Request = Mapping[str, Any]
 Reply = dict[str, Any]
 
 _SERVICES = ("mturk", "sqs")
-_KEY = re.compile(r"^AWS4-HMAC-SHA256 .*\bCredential=([^/,\s]+)/")
+_KEY_PATTERN = re.compile(r"^AWS4-HMAC-SHA256 .*\bCredential=([^/,\s]+)/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def read_key(authorization: str | None) -> str:
     Raises:
         WireError: The call is not signed.
     """
-    match = _KEY.match(authorization or "")
+    match = _KEY_PATTERN.match(authorization or "")
     if not match:
         raise WireError(
             "MissingAuthenticationTokenException", "Missing Authentication Token", status=403

@@ -95,9 +95,9 @@ def find_worker(session: Session, worker_id: str) -> Worker | None:
     return session.scalar(select(Worker).where(Worker.worker_id == worker_id))
 
 
-_TAKING = ("accepted", "submitted", "approved", "rejected")
+_TAKEN_STATUSES = ("accepted", "submitted", "approved", "rejected")
 # The frame's own parameters, which are not part of the answers.
-_RESERVED = frozenset({"assignmentId", "hitId", "turkSubmitTo", "workerId"})
+_RESERVED_FIELDS = frozenset({"assignmentId", "hitId", "turkSubmitTo", "workerId"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +147,12 @@ def _visible_groups(session: Session, worker: Worker, hits: Select[Any]) -> list
 def _select_open_hits(worker: Worker, now: datetime) -> Select[Any]:
     n_taken = (
         select(func.count())
-        .where(Assignment.hit_id == Hit.id, Assignment.status.in_(_TAKING))
+        .where(Assignment.hit_id == Hit.id, Assignment.status.in_(_TAKEN_STATUSES))
         .scalar_subquery()
     )
     has_own = exists().where(
         Assignment.hit_id == Hit.id,
-        Assignment.status.in_(_TAKING),
+        Assignment.status.in_(_TAKEN_STATUSES),
         Assignment.worker_id == worker.worker_id,
     )
     return (
@@ -201,12 +201,12 @@ def _choose_assignment_id(session: Session, hit: Hit, faults: FaultPlan) -> str:
     used_ids = set(
         session.scalars(
             select(Assignment.assignment_id).where(
-                Assignment.assignment_id.in_(returned_ids), Assignment.status.in_(_TAKING)
+                Assignment.assignment_id.in_(returned_ids), Assignment.status.in_(_TAKEN_STATUSES)
             )
         )
     )
     free = [assignment_id for assignment_id in returned_ids if assignment_id not in used_ids]
-    return free[0] if free and faults.strike("accept", "id_reused") else new_id()
+    return free[0] if free and faults.draw_fault("accept", "id_reused") else new_id()
 
 
 def find_own_assignment(session: Session, worker: Worker, assignment_id: str) -> Assignment:
@@ -258,7 +258,7 @@ def submit_assignment(
     assignment = _find_latest_assignment(
         session, [value for name, value in fields if name == "assignmentId"]
     )
-    answers = [(name, value) for name, value in fields if name not in _RESERVED]
+    answers = [(name, value) for name, value in fields if name not in _RESERVED_FIELDS]
     if not answers:
         raise WorkerRefusedError(
             "no_answer", "A submission needs at least one field besides assignmentId.", status=400

@@ -10,7 +10,7 @@ from marketplace.errors import MarketplaceError
 
 # An access code that the researcher made and the panel hands out.
 CODE = "code"
-KINDS = ("person", "profile", "long", "upper", "number", "study", "visit", CODE)
+ID_KINDS = ("person", "profile", "long", "upper", "number", "study", "visit", CODE)
 
 
 @dataclass(slots=True)
@@ -77,9 +77,9 @@ class Records:
             MarketplaceError: The study uses an unknown kind of id.
         """
         id_kinds = {study.person, *study.added.values(), *study.replaced.values()}
-        if unknown := sorted(id_kinds - {*KINDS}):
+        if unknown := sorted(id_kinds - {*ID_KINDS}):
             raise MarketplaceError(
-                f'there is no kind of id "{unknown[0]}"', expected=f"one of {', '.join(KINDS)}"
+                f'there is no kind of id "{unknown[0]}"', expected=f"one of {', '.join(ID_KINDS)}"
             )
         with self._lock:
             if study.key in self._studies:
@@ -87,7 +87,7 @@ class Records:
                 study.people, study.used_codes = earlier.people, earlier.used_codes
             self._studies[study.key] = study
 
-    def send(self, key: str, name: str) -> str:
+    def send_person(self, key: str, name: str) -> str:
         """Return the study link for a person's first or next visit."""
         with self._lock:
             study = self.study(key)
@@ -130,7 +130,7 @@ class Records:
                 self.record_return(key, name, outcome)
             return outcome
 
-    def person_by_id(self, key: str, id_: str) -> Person | None:
+    def find_person(self, key: str, id_: str) -> Person | None:
         """Return the person with a panel's id, or None."""
         with self._lock:
             return next(
@@ -148,7 +148,7 @@ class Records:
                 raise MarketplaceError(f'no study is listed as "{key}"')
             return self._studies[key]
 
-    def books(self, key: str) -> list[dict[str, object]]:
+    def list_people(self, key: str) -> list[dict[str, object]]:
         """Return the records of all of a study's participants."""
         with self._lock:
             return [
@@ -162,7 +162,7 @@ class Records:
 
 
 def derive_ids(study: str, person: str, visit: int) -> dict[str, str]:
-    """Return the ids of a person, a study and a visit; the same person always gets the same ids."""
+    """Return the ids of a person, their study and their visit, the same ids at each call."""
     of_person = hashlib.sha256(f"{study} {person}".encode()).hexdigest()
     return {
         "person": of_person[:24],

@@ -32,7 +32,7 @@ class PanelFaultPlan(FaultPlan):
     )
 
 
-_CINT = {"10": "completed", "20": "screened_out", "30": "failed_check", "40": "full"}
+_CINT_ENDS = {"10": "completed", "20": "screened_out", "30": "failed_check", "40": "full"}
 _NINJA = {"c": "completed", "p": "screened_out", "q": "full", "qua": "failed_check",
           "dup": "duplicate", "s": "security"}  # fmt: skip
 COOKIE = "panel_person"
@@ -66,10 +66,10 @@ def create_panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
     @site.post("/people")
     def send() -> Response:
         key, name = request.form["study"], request.form["person"]
-        link = records.send(key, name)
-        if faults.strike("arrival", "unfilled"):
+        link = records.send_person(key, name)
+        if faults.draw_fault("arrival", "unfilled"):
             link = records.study(key).link
-        elif faults.strike("arrival", "cut_off"):
+        elif faults.draw_fault("arrival", "cut_off"):
             link = link[:-1]
         redirect_response = Response(status=303, headers={"Location": link})
         # A real panel knows a browser by its cookie; this cookie also names the study.
@@ -109,13 +109,13 @@ def _create_control_blueprint(records: Records, faults: PanelFaultPlan) -> Bluep
 
     @control.get("/books/<key>")
     def books(key: str) -> Response:
-        return json_response({"people": records.books(key)})
+        return json_response({"people": records.list_people(key)})
 
     @control.post("/grants")
     def grant() -> Response:
         # Stands for the researcher granting credit on the panel's own pages.
         requested = _Grant.model_validate(read_json_object())
-        person = records.person_by_id(requested.key, requested.id)
+        person = records.find_person(requested.key, requested.id)
         if person is None:
             raise MarketplaceError(f'nobody is called "{requested.id}" there')
         records.record_return(requested.key, person.name, "completed")
@@ -148,7 +148,9 @@ def create_exit_blueprint(records: Records) -> Blueprint:
             study.credit_token.encode(), f"{_remove_query_argument('hash')}&".encode(), "sha1"
         )
         hash_ = base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
-        return _record_signed_return(records, hash_, _CINT.get(request.args.get("RIS", "")), "RID")
+        return _record_signed_return(
+            records, hash_, _CINT_ENDS.get(request.args.get("RIS", "")), "RID"
+        )
 
     @exits.get("/p/exit")
     def sample_ninja() -> Response:
@@ -208,7 +210,7 @@ def create_credit_blueprint(records: Records, faults: PanelFaultPlan) -> Bluepri
         problem, person = _grant_credit(records)
         text = _granted_xml(person) if person is not None else _refused_xml(problem)
         faults.delay(_OPERATION)
-        fault = faults.strike(_OPERATION, "server_error_after", "reply_lost", "truncated")
+        fault = faults.draw_fault(_OPERATION, "server_error_after", "reply_lost", "truncated")
         if fault is not None and fault.kind == "truncated":
             text = text[: len(text) // 2]
         elif fault is not None:
@@ -235,7 +237,7 @@ def _grant_credit(records: Records) -> tuple[str, Person | None]:
         return "Invalid experiment_id or credit_token.", None
     if not _has_credit_token(study):
         return "Invalid experiment_id or credit_token.", None
-    person = records.person_by_id(study.key, request.args.get("survey_code", ""))
+    person = records.find_person(study.key, request.args.get("survey_code", ""))
     if person is None:
         return "Invalid survey_code.", None
     is_repeated = bool(person.outcomes)
@@ -251,7 +253,7 @@ def _has_credit_token(study: Study) -> bool:
 
 
 def _fail_before(faults: PanelFaultPlan) -> Response | None:
-    fault = faults.strike(_OPERATION, "throttled", "server_error", "request_lost")
+    fault = faults.draw_fault(_OPERATION, "throttled", "server_error", "request_lost")
     if fault is None:
         return None
     if fault.kind == "request_lost":

@@ -22,7 +22,7 @@ from marketplace.storage import Clock, open_folder, session_key, utc_now
 BALANCE_MINOR = 10_000_00
 _LARGEST_BODY_BYTES = 1024 * 1024
 # The platform's minimum and recommended hourly pay, in minor units.
-_PAY = {"GBP": (6_00, 9_00), "USD": (8_00, 12_00)}
+_HOURLY_PAY_MINOR = {"GBP": (6_00, 9_00), "USD": (8_00, 12_00)}
 
 
 def create_prolific(
@@ -72,7 +72,7 @@ def create_prolific(
 
 
 def _account_factory(currency: str, **chosen: object) -> Callable[[], dict[str, Any]]:
-    minimum, recommended = _PAY[currency]
+    minimum, recommended = _HOURLY_PAY_MINOR[currency]
 
     def account() -> dict[str, Any]:
         return {
@@ -93,8 +93,8 @@ def _add_blueprints(
     on_done = courier.wake if by_themselves else _do_nothing
     app.register_blueprint(create_researcher_api(store, faults, on_done))
     app.register_blueprint(create_participant_site(store, on_done))
-    app.register_error_handler(404, _unknown_path)
-    app.register_error_handler(405, _wrong_method)
+    app.register_error_handler(404, _answer_unknown_path)
+    app.register_error_handler(405, _answer_wrong_method)
     if not public:
         app.register_blueprint(create_control_api(store, faults, courier))
 
@@ -103,11 +103,11 @@ def _do_nothing() -> None:
     """Do nothing after a call: waiting events stay undelivered."""
 
 
-def _unknown_path(_error: Exception) -> Response:
+def _answer_unknown_path(_error: Exception) -> Response:
     return error_response(UnknownError(f"address: {request.path}"))
 
 
-def _wrong_method(_error: Exception) -> Response:
+def _answer_wrong_method(_error: Exception) -> Response:
     return error_response(RefusedError(f"{request.method} is not allowed here.", status=405))
 
 

@@ -13,7 +13,7 @@ from jwt.algorithms import RSAAlgorithm
 from marketplace.prolific.store import Account, Moment, Submission
 
 _ISSUER = "https://www.prolific.com"
-_LASTS = timedelta(minutes=2)
+_SIGNATURE_LIFETIME = timedelta(minutes=2)
 _KEY_BITS = 2048
 
 
@@ -63,7 +63,7 @@ def _sign_arrival(moment: Moment, submission: Submission, address: str) -> str:
     claims = {
         "iss": _ISSUER,
         "iat": moment.now,
-        "exp": moment.now + _LASTS,
+        "exp": moment.now + _SIGNATURE_LIFETIME,
         "aud": address,
         "sub": submission.ref,
         "prolific": {

@@ -38,7 +38,7 @@ class ProlificFaultPlan(FaultPlan):
     )
 
 
-class _Settings(BaseModel):
+class _Workspace(BaseModel):
     """The workspace's settings; omitted ones keep their values."""
 
     model_config = ConfigDict(extra="forbid")
@@ -66,7 +66,7 @@ def create_control_api(store: Store, faults: FaultPlan, courier: WebhookSender) 
 
     @control.post("/workspace")
     def change_workspace() -> Response:
-        settings = _Settings.model_validate(read_json_object()).model_dump(exclude_none=True)
+        settings = _Workspace.model_validate(read_json_object()).model_dump(exclude_none=True)
         with store.moment() as moment:
             for name, value in settings.items():
                 setattr(moment.account, name, value)
@@ -105,7 +105,7 @@ def _workspace_settings(moment: Moment) -> dict[str, Any]:
     account = moment.account
     total, available = compute_balance(moment)
     return {
-        **{name: getattr(account, name) for name in _Settings.model_fields},
+        **{name: getattr(account, name) for name in _Workspace.model_fields},
         "workspace": account.workspace,
         "currency": account.currency,
         "total_minor": total,

@@ -12,13 +12,13 @@ from marketplace.prolific.money import SCREEN_OUT
 from marketplace.prolific.store import Account
 
 # The least fixed screen-out reward by currency, in minor units.
-_LEAST_SCREEN_OUT = {"GBP": 10, "USD": 14}
+_LEAST_SCREEN_OUT_MINOR = {"GBP": 10, "USD": 14}
 _LONGEST_MINUTES = 24 * 60
 SIGNED, SCREENING, DYNAMIC, AUTO_REJECTION = (
     *("signed_arrivals", "screen_outs", "dynamic_payment", "auto_rejection"),
 )
 FEATURES = (SIGNED, SCREENING, DYNAMIC, AUTO_REJECTION)
-_AFTER_PUBLISHING = {
+_CHANGEABLE_FIELDS = {
     *("internal_name", "total_available_places", "access_details", "submissions_config"),
     *("completion_codes", "data_collection_metadata"),
 }
@@ -108,7 +108,7 @@ class StudyDocument(_Document):
     is_custom_screening: bool = Field(default=False, exclude=True)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "StudyDocument":
+    def _check_document(self) -> "StudyDocument":
         if self.is_custom_screening:
             raise ValueError("is_custom_screening: custom screening studies cannot be created")
         if self.filter_set_id and self.filters:
@@ -158,7 +158,7 @@ def read_study(document_fields: Mapping[str, Any], account: Account) -> dict[str
     try:
         document = StudyDocument.model_validate(document_fields)
     except ValidationError as error:
-        raise RefusedError(_problems_by_field(error)) from error
+        raise RefusedError(_group_problems(error)) from error
     fields = document.model_dump(mode="json")
     if fields["access_details"] is None:
         del fields["access_details"]
@@ -175,7 +175,7 @@ def change_study(
         RefusedError: A change is invalid, or the field can no longer be changed.
     """
     if published:
-        fixed_fields = sorted(set(changes) - _AFTER_PUBLISHING)
+        fixed_fields = sorted(set(changes) - _CHANGEABLE_FIELDS)
         if fixed_fields:
             raise RefusedError({name: ["It cannot be changed any more."] for name in fixed_fields})
         _refuse_other_codes(fields, changes)
@@ -234,7 +234,7 @@ def _check_features(fields: Mapping[str, Any], account: Account) -> None:
             code=140021,
             title="Feature not available",
         )
-    fewest_screen_outs = _LEAST_SCREEN_OUT.get(account.currency, 10)
+    fewest_screen_outs = _LEAST_SCREEN_OUT_MINOR.get(account.currency, 10)
     for action in actions:
         if action["action"] == SCREEN_OUT:
             amount = action["fixed_screen_out_reward"]
@@ -248,7 +248,7 @@ def _check_features(fields: Mapping[str, Any], account: Account) -> None:
                 )
 
 
-def _problems_by_field(error: ValidationError) -> dict[str, list[str]]:
+def _group_problems(error: ValidationError) -> dict[str, list[str]]:
     problems: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         location = ".".join(str(part) for part in problem["loc"])

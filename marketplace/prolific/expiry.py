@@ -12,9 +12,9 @@ from marketplace.prolific.submissions import approve, is_exceptionally_fast
 from marketplace.prolific.webhooks import set_status
 from marketplace.storage import UtcDateTime
 
-_RESERVED_FOR = timedelta(minutes=10)
-APPROVED_AFTER = timedelta(days=21)
-_JUDGED_FAST_AFTER = timedelta(minutes=1)
+_RESERVATION_TIME = timedelta(minutes=10)
+AUTO_APPROVAL_DELAY = timedelta(days=21)
+_FAST_REVIEW_DELAY = timedelta(minutes=1)
 _NOW, _RESERVED_BY, _COMPLETED_BY = (
     bindparam(name, type_=UtcDateTime) for name in ("now", "reserved_by", "completed_by")
 )
@@ -40,8 +40,8 @@ def apply_expiry(moment: Moment) -> None:
     """Apply all changes that are due by now."""
     bounds = {
         "now": moment.now,
-        "reserved_by": moment.now - _RESERVED_FOR,
-        "completed_by": moment.now - _JUDGED_FAST_AFTER,
+        "reserved_by": moment.now - _RESERVATION_TIME,
+        "completed_by": moment.now - _FAST_REVIEW_DELAY,
     }
     if not moment.session.scalar(_MAY_BE_DUE, bounds):
         return
@@ -71,7 +71,7 @@ def _time_out_submissions(moment: Moment) -> list[Submission]:
         allowed_time = timedelta(minutes=float(submission.study.fields["maximum_allowed_time"]))
         started_at = submission.started_at or submission.reserved_at
         if moment.now - started_at > (
-            allowed_time if submission.status == "ACTIVE" else _RESERVED_FOR
+            allowed_time if submission.status == "ACTIVE" else _RESERVATION_TIME
         ):
             set_status(moment, submission, "TIMED-OUT")
             timed_out.append(submission)
@@ -83,10 +83,10 @@ def _review_automatically(moment: Moment) -> list[Submission]:
     waiting = select(Submission).where(Submission.status == "AWAITING REVIEW")
     for submission in moment.session.scalars(waiting).all():
         waiting_time = moment.now - (submission.completed_at or moment.now)
-        if waiting_time >= APPROVED_AFTER:
+        if waiting_time >= AUTO_APPROVAL_DELAY:
             approve(moment, submission)
             reviewed_submissions.append(submission)
-        elif waiting_time >= _JUDGED_FAST_AFTER and _is_rejected_automatically(submission):
+        elif waiting_time >= _FAST_REVIEW_DELAY and _is_rejected_automatically(submission):
             submission.rejection_category = "EXCEPTIONALLY_FAST"
             submission.reviewed_at = moment.now
             set_status(moment, submission, "REJECTED")

@@ -17,9 +17,9 @@ from marketplace.prolific.store import Account, Moment, Payment, Study, Submissi
 TAKING_STATUSES = (
     *("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED"),
 )
-UNPAID = ("RESERVED", "ACTIVE", "AWAITING REVIEW")
-_RECRUITING = ("PUBLISHING", "ACTIVE", "PAUSED")
-_PUBLISHED = (*_RECRUITING, "AWAITING REVIEW", "COMPLETED")
+UNPAID_STATUSES = ("RESERVED", "ACTIVE", "AWAITING REVIEW")
+_RECRUITING_STATUSES = ("PUBLISHING", "ACTIVE", "PAUSED")
+_PUBLISHED_STATUSES = (*_RECRUITING_STATUSES, "AWAITING REVIEW", "COMPLETED")
 SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 
 
@@ -105,20 +105,20 @@ def projected_cost(moment: Moment, study: Study) -> Cost:
 
 def reserved_minor(moment: Moment) -> int:
     """Return the most that published studies can still cost."""
-    studies = moment.session.scalars(select(Study).where(Study.status.in_(_PUBLISHED)))
+    studies = moment.session.scalars(select(Study).where(Study.status.in_(_PUBLISHED_STATUSES)))
     return sum(_study_reserved_minor(moment, study) for study in studies)
 
 
 def _study_reserved_minor(moment: Moment, study: Study) -> int:
     by_status = count_by_status(moment.session, study)
-    waiting = sum(by_status.get(status, 0) for status in UNPAID)
-    if study.status in _RECRUITING:
+    waiting = sum(by_status.get(status, 0) for status in UNPAID_STATUSES)
+    if study.status in _RECRUITING_STATUSES:
         waiting += max(
             0, study.places - sum(by_status.get(status, 0) for status in TAKING_STATUSES)
         )
     total = cost_of(moment.account, study.reward).times(waiting).total
     screening = find_screen_out(study)
-    if screening is not None and study.status in _RECRUITING:
+    if screening is not None and study.status in _RECRUITING_STATUSES:
         free_slots = max(0, screening["slots"] - by_status.get("SCREENED OUT", 0))
         one_screen_out = cost_of(moment.account, screening["fixed_screen_out_reward"])
         total += one_screen_out.times(free_slots).total

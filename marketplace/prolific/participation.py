@@ -9,7 +9,7 @@ from marketplace.prolific.store import Moment, Study, Submission
 from marketplace.prolific.studies import update_status
 from marketplace.prolific.submissions import complete_with_code, mark_returned, mark_started
 
-_WORKING = ("RESERVED", "ACTIVE")
+_IN_PROGRESS = ("RESERVED", "ACTIVE")
 
 
 def open_studies(moment: Moment, participant: Participant) -> list[Study]:
@@ -22,7 +22,7 @@ def _is_open(moment: Moment, participant: Participant, study: Study) -> bool:
     config = study.fields["submissions_config"]
     own_submissions = _own_submissions(moment, participant, study)
     most_submissions = config["max_submissions_per_participant"] or 1
-    if any(submission.status in _WORKING for submission in own_submissions) or (
+    if any(submission.status in _IN_PROGRESS for submission in own_submissions) or (
         most_submissions != -1 and len(own_submissions) >= most_submissions
     ):
         return False
@@ -74,7 +74,7 @@ def open_study(moment: Moment, submission: Submission) -> None:
     Raises:
         ParticipantRefusedError: The submission is no longer in progress.
     """
-    if submission.status not in _WORKING:
+    if submission.status not in _IN_PROGRESS:
         raise _closed_error(submission)
     mark_started(moment, submission)
 
@@ -87,7 +87,7 @@ def enter_code(moment: Moment, participant: Participant, code: str) -> Submissio
     """
     working = (
         select(Submission)
-        .where(Submission.participant == participant.ref, Submission.status.in_(_WORKING))
+        .where(Submission.participant == participant.ref, Submission.status.in_(_IN_PROGRESS))
         .order_by(Submission.started_at.desc(), Submission.id.desc())
     )
     submission = moment.session.scalars(working).first()
@@ -137,7 +137,7 @@ def _own_submissions(moment: Moment, participant: Participant, study: Study) -> 
 
 def _count_in_progress(moment: Moment, study: Study) -> int:
     count_query = select(func.count()).where(
-        Submission.study_id == study.id, Submission.status.in_(_WORKING)
+        Submission.study_id == study.id, Submission.status.in_(_IN_PROGRESS)
     )
     return moment.session.execute(count_query).scalar_one()
 

@@ -13,7 +13,7 @@ from marketplace.prolific.money import (
 from marketplace.prolific.store import Moment, Study
 from marketplace.prolific.webhooks import report_many_returns, set_study_status
 
-_BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
+_AUTOMATIC_STATUSES = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
 
 
 def update_status(moment: Moment, study: Study) -> None:
@@ -21,7 +21,7 @@ def update_status(moment: Moment, study: Study) -> None:
     moment.session.flush()
     by_status = count_by_status(moment.session, study)
     report_many_returns(moment, study, by_status)
-    if study.stopped or study.status not in _BY_ITSELF:
+    if study.stopped or study.status not in _AUTOMATIC_STATUSES:
         return
     screening = find_screen_out(study)
     if screening is not None and by_status.get("SCREENED OUT", 0) >= screening["slots"]:
@@ -36,7 +36,7 @@ def update_status(moment: Moment, study: Study) -> None:
     set_study_status(moment, study, new_status)
 
 
-def transition(moment: Moment, study: Study, action: str, publish_at: datetime | None) -> None:
+def apply_action(moment: Moment, study: Study, action: str, publish_at: datetime | None) -> None:
     """Carry out a researcher's action on a study.
 
     Raises:
@@ -120,8 +120,8 @@ def _refuse_poor_pay(moment: Moment, study: Study) -> None:
         )
 
 
-_Do = Callable[[Moment, Study, datetime | None], None]
-_ACTIONS: dict[str, tuple[tuple[str, ...], _Do]] = {
+_Action = Callable[[Moment, Study, datetime | None], None]
+_ACTIONS: dict[str, tuple[tuple[str, ...], _Action]] = {
     "PUBLISH": (("UNPUBLISHED", "SCHEDULED"), publish),
     "SCHEDULE_PUBLISH": (("UNPUBLISHED",), _schedule),
     "CANCEL_PUBLISH": (("SCHEDULED",), _unschedule),

@@ -133,7 +133,7 @@ def find_submission(moment: Moment, ref: str) -> Submission:
     return submission
 
 
-def transition(moment: Moment, submission: Submission, fields: dict[str, Any]) -> None:
+def apply_action(moment: Moment, submission: Submission, fields: dict[str, Any]) -> None:
     """Carry out a researcher's action on a submission; an action already done changes nothing.
 
     Raises:

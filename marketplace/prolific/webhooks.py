@@ -52,7 +52,7 @@ class WebhookSender:
     def wake(self) -> None:
         """Deliver waiting events in a thread, without blocking the caller."""
         with self._store.moment() as moment:
-            waiting = self._waiting(moment)
+            waiting = self._find_waiting_events(moment)
         if waiting:
             threading.Thread(target=self.deliver, daemon=True).start()
 
@@ -60,12 +60,12 @@ class WebhookSender:
         """Try to deliver every waiting event once, and return the number of events sent."""
         with self._lock:
             with self._store.moment() as moment:
-                events = [event.id for event in self._waiting(moment)]
-            if self._faults.strike(_OPERATION, "webhook_reordered"):
+                events = [event.id for event in self._find_waiting_events(moment)]
+            if self._faults.draw_fault(_OPERATION, "webhook_reordered"):
                 events.reverse()
             return sum(self._deliver_event(event) for event in events)
 
-    def _waiting(self, moment: Moment) -> list[Event]:
+    def _find_waiting_events(self, moment: Moment) -> list[Event]:
         waiting = select(Event).where(Event.status == "PENDING").order_by(Event.id)
         return list(moment.session.scalars(waiting))
 
@@ -80,7 +80,7 @@ class WebhookSender:
         if not enabled:
             self._record_attempt(number, arrived=False)
             return 0
-        if self._faults.strike(_OPERATION, "webhook_lost"):
+        if self._faults.draw_fault(_OPERATION, "webhook_lost"):
             self._record_attempt(number, arrived=True)
             return 0
         headers = {
@@ -89,7 +89,7 @@ class WebhookSender:
             "X-Prolific-Request-Timestamp": stamp,
             "X-Event-ID": ref,
         }
-        times = 2 if self._faults.strike(_OPERATION, "webhook_doubled") else 1
+        times = 2 if self._faults.draw_fault(_OPERATION, "webhook_doubled") else 1
         arrivals = [_post_event(target, body, headers) for _ in range(times)]
         self._record_attempt(number, arrived=any(arrivals))
         return times

@@ -28,16 +28,16 @@ class Experiment:
     """A DataPipe experiment, as set on its dashboard.
 
     Attributes:
-        conditions: The number of conditions; 0 if assignment is off.
+        n_conditions: The number of conditions; 0 if assignment is off.
         most_sessions: The number of sessions after which data are refused; None for no limit.
-        stages: Whether single trials can be staged (saved before the session is complete).
+        allows_staging: Whether single trials can be staged (saved before the session is complete).
     """
 
-    conditions: int = 100
+    n_conditions: int = 100
     most_sessions: int | None = None
-    stages: bool = True
+    allows_staging: bool = True
     next_condition: int = 0
-    sessions: int = 0
+    n_sessions: int = 0
     staged: dict[str, dict[str, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
 
@@ -61,23 +61,23 @@ class _Handlers:
             return _error_response("MISSING_PARAMETER")
         return self.experiments.setdefault(values[0], Experiment()), values[1:]
 
-    def condition(self) -> Response:
+    def assign_condition(self) -> Response:
         """Return the next condition; every call uses one up."""
-        kind = self._faults.next()
+        kind = self._faults.next_failure()
         parsed = self._read_request()
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, _ = parsed
-        if not experiment.conditions:
+        if not experiment.n_conditions:
             return _error_response("CONDITION_ASSIGNMENT_NOT_ACTIVE")
         with self._lock:
             condition = experiment.next_condition
-            experiment.next_condition = (condition + 1) % experiment.conditions
+            experiment.next_condition = (condition + 1) % experiment.n_conditions
         return answer_or_fail(kind, jsonify(message="Success", condition=condition))
 
-    def data(self) -> Response:
+    def store_file(self) -> Response:
         """Store a data file; each file name is accepted once."""
-        kind = self._faults.next()
+        kind = self._faults.next_failure()
         parsed = self._read_request("filename", "data")
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
@@ -85,29 +85,32 @@ class _Handlers:
         most_sessions = experiment.most_sessions
         with self._lock:
             staged = str((request.get_json() or {}).get("sessionId", ""))
-            if most_sessions is not None and experiment.sessions >= most_sessions:
+            if most_sessions is not None and experiment.n_sessions >= most_sessions:
                 # A finished experiment stores nothing, not even staged trials.
                 experiment.staged.pop(staged, None)
                 return _error_response("SESSION_LIMIT_REACHED")
             if _data_path(self._folder, name).exists():
                 return _error_response("FILE_EXISTS")
             _data_path(self._folder, name).write_text(text, encoding="utf-8", newline="\n")
-            experiment.sessions += 1
+            experiment.n_sessions += 1
             experiment.staged.pop(staged, None)
         answer = jsonify(message="Success")
         answer.status_code = 201
         return answer_or_fail(kind, answer)
 
-    def session(self) -> Response:
+    def start_staging(self) -> Response:
         """Start staging for a session."""
-        kind = self._faults.next()
+        kind = self._faults.next_failure()
         parsed = self._read_request()
         if (failed := answer_instead(kind)) is not None or isinstance(parsed, Response):
             return failed or parsed  # type: ignore[return-value]
         experiment, _ = parsed
-        if not experiment.stages:
+        if not experiment.allows_staging:
             return Response("no staging", 503)
-        if experiment.most_sessions is not None and experiment.sessions >= experiment.most_sessions:
+        if (
+            experiment.most_sessions is not None
+            and experiment.n_sessions >= experiment.most_sessions
+        ):
             return _error_response("SESSION_LIMIT_REACHED")
         key = secrets.token_urlsafe(12)
         experiment.staged[key] = {}
@@ -122,9 +125,9 @@ class _Handlers:
         )
         return answer_or_fail(kind, answer)
 
-    def stage(self, key: str) -> Response:
+    def stage_trials(self, key: str) -> Response:
         """Stage trials of a session, all or none; existing trials are never overwritten."""
-        kind = self._faults.next()
+        kind = self._faults.next_failure()
         if (failed := answer_instead(kind)) is not None:
             return failed
         with self._lock:
@@ -154,11 +157,13 @@ def create_datapipe(folder: Path, faults: Faults) -> Blueprint:
     pipe, handlers = Blueprint("datapipe", __name__), _Handlers(folder, faults)
     allow_all_origins(pipe)
     pipe.experiments = handlers.experiments  # type: ignore[attr-defined]
-    pipe.add_url_rule("/datapipe/api/condition/", view_func=handlers.condition, methods=["POST"])
-    pipe.add_url_rule("/datapipe/api/data/", view_func=handlers.data, methods=["POST"])
-    pipe.add_url_rule("/datapipe/api/session/", view_func=handlers.session, methods=["POST"])
     pipe.add_url_rule(
-        "/datapipe/database/staging/<key>.json", view_func=handlers.stage, methods=["PATCH"]
+        "/datapipe/api/condition/", view_func=handlers.assign_condition, methods=["POST"]
+    )
+    pipe.add_url_rule("/datapipe/api/data/", view_func=handlers.store_file, methods=["POST"])
+    pipe.add_url_rule("/datapipe/api/session/", view_func=handlers.start_staging, methods=["POST"])
+    pipe.add_url_rule(
+        "/datapipe/database/staging/<key>.json", view_func=handlers.stage_trials, methods=["PATCH"]
     )
     return pipe
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, abort, request, send_from_directory
 
-KINDS = ("refused_before", "lost_before", "lost_after", "error_after")
+FAILURE_KINDS = ("refused_before", "lost_before", "lost_after", "error_after")
 
 
 @dataclass
@@ -16,21 +16,21 @@ class Faults:
 
     Attributes:
         plan: Number of the request, from 1 -> kind of failure.
-        seen: The number of requests so far.
+        n_requests: The number of requests so far.
     """
 
     plan: dict[int, str] = field(default_factory=dict)
-    seen: int = 0
-    struck: list[int] = field(default_factory=list)
+    n_requests: int = 0
+    failed_requests: list[int] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def next(self) -> str:
+    def next_failure(self) -> str:
         """Count a new request, and return its kind of failure; empty for none."""
         with self._lock:
-            self.seen += 1
-            kind = self.plan.pop(self.seen, "")
+            self.n_requests += 1
+            kind = self.plan.pop(self.n_requests, "")
             if kind:
-                self.struck.append(self.seen)
+                self.failed_requests.append(self.n_requests)
             return kind
 
 
@@ -62,7 +62,7 @@ def create_static_host(faults: Faults, below: Path | None = None) -> Blueprint:
     @host.get("/sites/<name>/<path:file>")
     def send(name: str, file: str = "index.html") -> Response:
         """Send a file."""
-        kind = faults.next()
+        kind = faults.next_failure()
         folder = folders.get(name) or (below / name if below else None)
         if folder is None or name in (".", ".."):
             abort(404)
@@ -95,7 +95,7 @@ def create_post_store(folder: Path, faults: Faults) -> Blueprint:
     @store.post("/keep")
     def keep() -> Response:
         """Save a request body."""
-        kind = faults.next()
+        kind = faults.next_failure()
         if (failed := answer_instead(kind)) is not None:
             return failed
         folder.mkdir(parents=True, exist_ok=True)

@@ -30,8 +30,8 @@ def plugin_claims(kept: Stores, page: Page, npm: Path) -> Iterator[Claim]:
     for script in _SCRIPTS:
         page.add_script_tag(path=npm / script)
     experiments = kept.app.blueprints["datapipe"].experiments
-    experiments["three00conds"] = Experiment(conditions=3)
-    experiments["no0condition"] = Experiment(conditions=0)
+    experiments["three00conds"] = Experiment(n_conditions=3)
+    experiments["no0condition"] = Experiment(n_conditions=0)
     experiments["full00000000"] = Experiment(most_sessions=0)
     pipe = lambda call: page.evaluate(f"() => jsPsychPipe.{call}")  # noqa: E731
     given = [pipe('getCondition("three00conds")') for _ in range(4)]

@@ -24,7 +24,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.subprocesses import command_environment, parallax_command
 from webapp.recruiters.demonstration import LISTED, TOKEN
-from webapp.recruiters.panel.demonstration import listing
+from webapp.recruiters.panel.demonstration import find_listing
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.users import add_user
@@ -43,7 +43,7 @@ class Lab:
 
     def list_at_panel(self, link: str) -> None:
         """Give the study's link to the panel, as a researcher does on the panel's own page."""
-        body = listing(PANEL).listed(LISTED, link)
+        body = find_listing(PANEL).listed(LISTED, link)
         httpx.post(
             f"{self.panels}/control/studies", json=body, trust_env=False, timeout=PATIENCE_S
         ).raise_for_status()

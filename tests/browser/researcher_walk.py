@@ -12,7 +12,7 @@ from flask import Flask
 from playwright.sync_api import Page, expect
 
 from tests.webapp.researcher.authenticator import code_of
-from webapp.jobs.long_jobs import MADE, Jobs, JobState, Step, store_participant_marks
+from webapp.jobs.long_jobs import RESULT_FOLDER, Jobs, JobState, Step, store_participant_marks
 from webapp.services import EXTENSION
 
 # A file of items that somebody made with a spreadsheet.
@@ -125,9 +125,9 @@ def share_a_report(page: Page, pages_url: str, app: Flask, run: str, html: str, 
     jobs = Jobs(Path(app.instance_path))
     job = jobs.add(run, "People alone", "anna", services.now(), [Step("", ("compare",))])
     store_participant_marks(services, job.id)
-    (made := jobs.folder(job.id) / MADE).mkdir()
+    (made := jobs.folder(job.id) / RESULT_FOLDER).mkdir()
     (made / "report.html").write_text(html, encoding="utf-8")
-    jobs.changed(job.id, state=JobState.DONE)
+    jobs.change(job.id, state=JobState.DONE)
     page.goto(f"{pages_url}/runs/{run}/reports")
     page.get_by_role("button", name=re.compile("^Share")).first.press("Enter")
     link = page.locator("code.link").inner_text()

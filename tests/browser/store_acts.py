@@ -50,12 +50,12 @@ Contexts = Callable[[], BrowserContext]
 def each_request(place: Place, contexts: Contexts, kind: str, every: int) -> Found:
     """Let each request of a session fail once, a session for each."""
     found = Found()
-    before = place.kept.faults.seen
+    before = place.kept.faults.n_requests
     whole(contexts(), place)
-    n_requests = place.kept.faults.seen - before
+    n_requests = place.kept.faults.n_requests - before
     for number in range(1, n_requests + 1, every):
         place.empty()
-        place.kept.faults.plan[place.kept.faults.seen + number] = kind
+        place.kept.faults.plan[place.kept.faults.n_requests + number] = kind
         page = whole(contexts(), place)
         finish(page, place, found, f"{kind} {number}")
         page.context.close()

@@ -102,7 +102,7 @@ class Place:
             study.batch.clear()
             study.largest_bytes = 5 * 1024 * 1024
         self.kept.faults.plan.clear()
-        del self.kept.faults.struck[:]
+        del self.kept.faults.failed_requests[:]
 
 
 def place_of(store: str, kept: Stores, folder: Path) -> Place:

@@ -131,10 +131,12 @@ def test_who_agrees_to_a_text_that_has_changed_reads_it_again(site, link, page, 
     page.goto(link)
     expect_page(page, "consent")
     assert "shoes" not in saved_text(page)
-    before = data_notice.stored_data
+    before = data_notice.list_stored_data
     for module in (data_notice, consent_pages):  # as a new version of the program would
         monkeypatch.setattr(
-            module, "stored_data", lambda *a, **k: [*before(*a, **k), "The size of your shoes."]
+            module,
+            "list_stored_data",
+            lambda *a, **k: [*before(*a, **k), "The size of your shoes."],
         )
     site.app.extensions["parallax"].rendered.clear()  # a new version has new processes
     page.locator("button[value=accept]").click()

@@ -248,14 +248,14 @@ def test_each_request_may_fail_and_nothing_acknowledged_is_lost(
     link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     page.goto(link)
     expect_page(page, "consent")
-    kept.faults.plan.update(dict.fromkeys(range(kept.faults.seen + 1, 80, 3), kind))
+    kept.faults.plan.update(dict.fromkeys(range(kept.faults.n_requests + 1, 80, 3), kind))
     page.locator("button[value=accept]").click()
     expect_page(page, "working")
     start(page)
     answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     questionnaire(page)
-    assert kept.faults.struck
+    assert kept.faults.failed_requests
     told = imported(kept.folder / "post", instance)
     assert "1 finished" in told
     assert "are not in the files" not in told

@@ -24,7 +24,7 @@ from tests.prerequisites import CADDY, NGINX, SYSTEMD
 from webapp import create_app
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
-from webapp.http.security_headers import PERMISSIONS
+from webapp.http.security_headers import PERMISSIONS_POLICY
 from webapp.recruiters.settings import load_settings
 from webapp.server import server_control as server
 
@@ -43,7 +43,7 @@ def instance(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "instance"
     folder.mkdir()
     yield folder
-    if server.running(folder):
+    if server.find_running_server(folder):
         server.stop(folder)
 
 
@@ -129,7 +129,7 @@ def go_through_faults(
     assert answered.status_code == 413 and "<title>413" not in answered.text
     assert re.match(r"HTTP/1.1 40[45] ", upgrade(secure, trusted))
     page = ask(secure, "/nowhere", trusted)
-    assert page.headers.get_list("permissions-policy") == [PERMISSIONS]
+    assert page.headers.get_list("permissions-policy") == [PERMISSIONS_POLICY]
     server.stop(instance)
     is_told_to_come_again(ask(secure, path, trusted))
     said = logs()
@@ -142,7 +142,7 @@ def is_told_to_come_again(away: httpx.Response) -> None:
     """Look at the answer to who comes while there is no server behind."""
     assert away.status_code == 503 and away.headers["retry-after"] == "5"
     assert away.headers["strict-transport-security"] == "max-age=31536000"
-    assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
+    assert away.headers.get_list("permissions-policy") == [PERMISSIONS_POLICY]
     assert 'http-equiv="refresh"' in away.text
     assert away.headers["content-type"].startswith("text/html")
 
@@ -227,7 +227,7 @@ def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certific
             away = ask(secure, f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}", certificate[0])
             assert (away.status_code, away.headers["retry-after"]) == (503, "5")
             assert away.headers["strict-transport-security"] == "max-age=31536000"
-            assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
+            assert away.headers.get_list("permissions-policy") == [PERMISSIONS_POLICY]
         said = all_logs(tmp_path)()
         assert [secret for secret in SECRETS[:2] if secret in said] == []
     finally:

@@ -29,7 +29,7 @@ from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
 from webapp.core.subprocesses import CommandResult
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
-from webapp.jobs.long_jobs import MADE, Job, Jobs, JobState
+from webapp.jobs.long_jobs import RESULT_FOLDER, Job, Jobs, JobState
 from webapp.jobs.notices import Cause, Channel
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.reports import make_report_link
@@ -94,10 +94,10 @@ class Peopled(Site):
         copy_study_folder(study.folder, folder)
         jobs = Jobs(self.instance)
         for subject, job_id in ((self.ref, REPORT), (STUDY, JOB)):
-            made = jobs.folder(job_id) / MADE
+            made = jobs.folder(job_id) / RESULT_FOLDER
             made.mkdir(parents=True)
-            jobs.keep(Job(job_id, subject, "made", _BY, now.isoformat(), [], JobState.DONE))
-            jobs.note_people(job_id, ())
+            jobs.store(Job(job_id, subject, "made", _BY, now.isoformat(), [], JobState.DONE))
+            jobs.add_marks(job_id, ())
             (made / "report.html").write_text("a report", encoding="utf-8")
         self.sound |= RIGHT | {
             "seen": hash_text((folder / "study.toml").read_text("utf-8")),

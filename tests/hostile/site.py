@@ -16,7 +16,7 @@ from webapp.core.clock import utc_now
 from webapp.core.subprocesses import CommandResult
 from webapp.database.engine import Sessions
 from webapp.researcher import installation, run_page
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.runs.launch import launch_run
 from webapp.users.projects import add_project
 from webapp.users.roles import Role, Scope
@@ -70,8 +70,8 @@ class Site:
         self.app.config["PROPAGATE_EXCEPTIONS"] = False
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
         # Given back at the end.
-        self._before = (run_page._ROUNDS, installation.run_parallax)
-        run_page._ROUNDS = 1
+        self._before = (run_page._MOST_CHECKS, installation.run_parallax)
+        run_page._MOST_CHECKS = 1
         # The doctor is a command of a second and more, which no header reaches.
         installation.run_parallax = lambda *_, **__: CommandResult(worked=True, text="[]")
         now = utc_now()
@@ -96,7 +96,7 @@ class Site:
     def owner(self) -> FlaskClient:
         """Return the browser of the installation's owner."""
         client = self.app.test_client()
-        client.set_cookie(COOKIE, self.cookie, path=RESEARCHER_PATH)
+        client.set_cookie(SESSION_COOKIE, self.cookie, path=RESEARCHER_PATH)
         return client
 
     def class_of(self, rule: Rule, method: str) -> str:
@@ -142,7 +142,7 @@ class Site:
         if rule.endpoint.startswith("api."):
             return {"HTTP_AUTHORIZATION": f"Bearer {self.bearer}"}
         if rule.rule.startswith(RESEARCHER_PATH):
-            return {"HTTP_COOKIE": f"{COOKIE}={self.cookie}"}
+            return {"HTTP_COOKIE": f"{SESSION_COOKIE}={self.cookie}"}
         return {}
 
     def body_of(self, rule: Rule) -> dict[str, object]:
@@ -156,5 +156,5 @@ class Site:
 
     def close(self) -> None:
         """End it."""
-        run_page._ROUNDS, installation.run_parallax = self._before
+        run_page._MOST_CHECKS, installation.run_parallax = self._before
         self.app.extensions["parallax"].engine.dispose()

@@ -21,7 +21,7 @@ from tests.hostile.site import Site
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.jobs.long_job_queue import do_job
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.researcher.reports import Jobs
 from webapp.researcher.study_folders import get_project_uploads, hash_text
 from webapp.runs.blinding import unblind_run
@@ -109,7 +109,7 @@ class Doors:
     def _asked(self, method: str, path: str, **options: object) -> tuple[int, str, str]:
         """Return an answer's status, where it leads to, and its text."""
         builder = EnvironBuilder(path, method=method, **options)
-        environ = builder.get_environ() | {"HTTP_COOKIE": f"{COOKIE}={self._site.cookie}"}
+        environ = builder.get_environ() | {"HTTP_COOKIE": f"{SESSION_COOKIE}={self._site.cookie}"}
         calls, (body, status, headers) = counted(
             lambda: run_wsgi_app(self._site.app, environ, buffered=True)
         )
@@ -186,11 +186,11 @@ class Doors:
             path = f"/runs/{self._site.ref}/reports"
             status = self._form(path, scores=_file(content, "scores.parquet"))[0]
             jobs = Jobs(self._site.instance)
-            for job in jobs.about(self._site.ref):
+            for job in jobs.list_jobs(self._site.ref):
                 do_job(self._site.instance, job.id, utc_now)
             page = self._asked("GET", f"/researcher{path}")[2]
-            for job in jobs.about(self._site.ref):
-                status = 409 if jobs.job(job.id).text else status
+            for job in jobs.list_jobs(self._site.ref):
+                status = 409 if jobs.find(job.id).text else status
                 jobs.remove(job.id)
             return status if page else 500
 

@@ -127,10 +127,10 @@ def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypat
         f"http://here: the server did not start (refused). {tmp_path / 'server.log'} explains why."
     )
     monkeypatch.setattr(
-        server_control, "running", lambda _: server_control.Server(9, "http://here")
+        server_control, "find_running_server", lambda _: server_control.Server(9, "http://here")
     )
     monkeypatch.setattr(server_control.os, "kill", lambda *_: None)
-    monkeypatch.setattr(server_control, "_STOPPED_WITHIN_S", -1)
+    monkeypatch.setattr(server_control, "_STOP_TIMEOUT_S", -1)
     assert said(lambda: server_control.stop(tmp_path)) == (
         f"{tmp_path}: the server (process 9) was asked to stop but is still running."
         " End it with: kill -9 9."

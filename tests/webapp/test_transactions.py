@@ -22,7 +22,7 @@ ENDS = {"commit", "begin", "rollback", "driver_transaction"}
 # What the first of two people asks for is kept although nothing is done yet.
 BY_TWO = [
     ("blinding.py", "unblind_with_second_person"),
-    ("second_person.py", "find_first_person"),
+    ("second_person.py", "find_first_requester"),
     ("second_person.py", "check_second_person"),
 ]
 BATCH = ("record_batch.py", "record_in_one_transaction")

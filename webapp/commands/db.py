@@ -11,33 +11,33 @@ from webapp.commands.options import (
     add_instance_option,
     add_new_instance_option,
     open_instance_database,
+    print_repeated_erasures,
     refuse_while_serving,
-    scrub_and_tell,
-    tell_erased,
+    scrub_files,
 )
-from webapp.commands.paying_copy import NOT_EXCLUDED
+from webapp.commands.paying_copy import UNDETECTED_COPIES
 from webapp.core.clock import utc_now
 from webapp.core.instance import key_file, open_instance, write_once
 from webapp.core.keys import read_keys
 from webapp.core.settings import Settings
-from webapp.database.backup.backup import Restorable, examine
+from webapp.database.backup.backup import SoundBackup, check_restorable
 from webapp.database.backup.backup import rehearse_restore as try_out
 from webapp.database.backup.bucket import Bucket
-from webapp.database.backup.encryption import readable, recipients
+from webapp.database.backup.encryption import decrypt_temporarily, read_recipients
 from webapp.database.backup.routine import (
     age_s,
-    forget_oldest,
+    choose_backup_path,
+    delete_oldest,
     key_path_for,
-    last_backup,
     list_backup_files,
-    note,
-    place_for,
+    read_last_backup,
+    record_last_backup,
     record_path_for,
     write_backup,
 )
 from webapp.database.backup.sqlite import open_merged_backup
 from webapp.database.exclusive_access import exclusive_access
-from webapp.database.key_identity import recognise, replace_keys
+from webapp.database.key_identity import replace_keys, verify_keys
 from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.errors import WebappError
 from webapp.gate import panel_call_counter, paying_copy
@@ -75,7 +75,7 @@ def upgrade_(instance: Path) -> None:
     with open_instance_database(instance) as engine, exclusive_access(engine):
         revision_before, revision_after = upgrade(engine)
         n_erased = repeat_wishes(open_instance(instance), engine, utc_now())
-    tell_erased(open_instance(instance), n_erased)
+    print_repeated_erasures(open_instance(instance), n_erased)
     if revision_before == revision_after:
         click.echo(f"The database already has the schema {revision_after}.")
     else:
@@ -92,13 +92,13 @@ def scrub_(instance: Path) -> None:
     A server may keep running, but PostgreSQL locks each table while it is rewritten.
     PostgreSQL's write-ahead log, its archives and its replicas are not rewritten: docs/privacy.md.
     """
-    if scrub_and_tell(open_instance(instance)):
+    if scrub_files(open_instance(instance)):
         click.echo("The database's files were rewritten without the erased data.")
 
 
 _PATH = click.Path(path_type=Path)
 _HOUR_S = 3600.0
-_AFTER_A_FAILURE_S = 300.0
+_RETRY_AFTER_S = 300.0
 
 
 @click.command()
@@ -142,7 +142,7 @@ def backup(
             if every is None:
                 raise
             click.echo(f"Error: {error}", err=True)
-            pause_s = min(every * _HOUR_S, _AFTER_A_FAILURE_S)
+            pause_s = min(every * _HOUR_S, _RETRY_AFTER_S)
         if every is None:
             return
         time.sleep(pause_s)
@@ -151,7 +151,7 @@ def backup(
 def _back_up(
     instance: Path, destination: Path, keep: int | None, encrypt: Path | None, drill: bool
 ) -> None:
-    to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
+    to, settings = read_recipients(encrypt) if encrypt else [], load_settings(instance)
     bucket = _open_bucket(settings) if settings.backup_bucket else None
     if bucket and not (to and destination.is_dir()):
         raise WebappError(
@@ -161,13 +161,13 @@ def _back_up(
         )
     key = key_file(instance, settings.secret_key_file)
     began = utc_now()
-    file = place_for(destination, began, encrypted=bool(to))
+    file = choose_backup_path(destination, began, encrypted=bool(to))
     with open_instance_database(instance) as engine:
         content, tried = write_backup(engine, file, key, to, tried_out=drill)
     copy_record(instance, record_path_for(file))
     if bucket:
         bucket.put(list_backup_files(file))
-    note(instance, began, file, tried)
+    record_last_backup(instance, began, file, tried)
     click.echo(f"{file} holds {content}. It was read back and is sound.")
     if bucket:
         click.echo(f"It was copied to {bucket}, with its keys and the record of erasures.")
@@ -181,7 +181,7 @@ def _back_up(
         if to
         else f"The secret keys are not included. Keep a copy of {key}."
     )
-    if keep and (deleted_backups := forget_oldest(destination, keep)):
+    if keep and (deleted_backups := delete_oldest(destination, keep)):
         click.echo(f"Deleted: {', '.join(path.name for path in deleted_backups)}.")
 
 
@@ -220,15 +220,15 @@ def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path)
     if own_keys_file.exists():
         click.echo(f"{own_keys_file} is kept: there are keys already.")
         return
-    with readable(key_path_for(file), identity) as decrypted:
+    with decrypt_temporarily(key_path_for(file), identity) as decrypted:
         write_once(own_keys_file, decrypted.read_text(encoding="utf-8"))
     click.echo(f"The keys are in {own_keys_file}.")
 
 
-_WITHOUT_RIGHT = (
+_NO_RIGHT_TO_PAY = (
     "A restored database does not pay or publish before you give: parallax paying-copy take-over."
 )
-_identity = click.option(
+_identity_option = click.option(
     "--identity",
     type=_PATH,
     help="The private key of an encrypted backup, as age-keygen writes it.",
@@ -252,7 +252,7 @@ _identity = click.option(
 @click.option(
     "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
 )
-@_identity
+@_identity_option
 @add_new_instance_option
 def restore_(
     file: Path,
@@ -275,12 +275,12 @@ def restore_(
     # A new key could not decrypt the backup's secrets.
     keys = read_keys(folder, settings.secret_key_file)
     with (
-        readable(file, identity) as backup_file,
+        decrypt_temporarily(file, identity) as backup_file,
         open_merged_backup(backup_file, complete=copied) as decrypted,
         open_instance_database(instance) as engine,
         exclusive_access(engine),
     ):
-        backup = examine(engine, decrypted, replace=replace)
+        backup = check_restorable(engine, decrypted, replace=replace)
         refuse_backup_of_lost_keys(backup, keys, file, adopted=keys_lost)
         # Checked first, because without a record, restored participants could not be erased again.
         record_note = newest_record(
@@ -291,7 +291,7 @@ def restore_(
         paying_copy.mark_card_restored(folder)
         panel_call_counter.prepare_restore(folder)
         content = backup.restore()
-        (replace_keys if keys_lost else recognise)(engine, keys)
+        (replace_keys if keys_lost else verify_keys)(engine, keys)
         with engine.connect().execution_options(reading=True) as connection:
             raise_epoch(connection, folder)
         with engine.begin() as connection:
@@ -305,13 +305,13 @@ def restore_(
         "longer work: make new ones. Accounts, roles, members of projects, passwords and second "
         "factors are those of the backup: compare them with parallax users list."
     )
-    click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
-    tell_erased(folder, n_erased)
+    click.echo(f"{_NO_RIGHT_TO_PAY} {UNDETECTED_COPIES}")
+    print_repeated_erasures(folder, n_erased)
 
 
 @click.command("drill")
 @click.argument("file", type=_PATH)
-@_identity
+@_identity_option
 @add_new_instance_option
 def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     """Restore FILE into a scratch database.
@@ -322,12 +322,12 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     settings = load_settings(folder := open_instance(instance))
     refusal = ""
     with (
-        readable(file, identity) as backup_file,
+        decrypt_temporarily(file, identity) as backup_file,
         open_merged_backup(backup_file, complete=False) as decrypted,
         open_instance_database(instance) as engine,
     ):
         tried = try_out(engine, decrypted)
-        backup = Restorable(engine, decrypted, tried.content)
+        backup = SoundBackup(engine, decrypted, tried.content)
         try:
             refuse_backup_of_lost_keys(
                 backup, read_keys(folder, settings.secret_key_file), file, adopted=False
@@ -341,6 +341,6 @@ def drill_(file: Path, identity: Path | None, instance: Path) -> None:
     click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
     if refusal:
         click.echo(f"parallax db restore would refuse it here: {refusal}")
-    last = last_backup(folder)
+    last = read_last_backup(folder)
     if last and Path(last.file) == file.resolve():
         click.echo(f"Data that would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

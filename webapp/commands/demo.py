@@ -1,4 +1,4 @@
-"""``parallax demo``: the main job, from the lists of a study to its report."""
+"""``parallax demo``: a whole study, from its lists to its report."""
 
 import hashlib
 import shlex
@@ -16,17 +16,17 @@ from experiment.errors import StudyError
 from experiment.studies.files import TEXT_GRAMMAR, TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
 from experiment.version import code_version
-from webapp.commands.demonstration import demonstrations, take_part_on_stand_in_platform
+from webapp.commands.demonstration import demonstrations, run_demonstration
 from webapp.commands.options import add_new_instance_option
 from webapp.core.instance import open_instance
-from webapp.server.server_control import running
+from webapp.server.server_control import find_running_server
 
 _SEED = "1"
 _SIMULATOR = "simulator"
 # The options of `parallax lm train` for each model of the main job, and for those of --models.
 _NGRAM = {"ngram": ("--type", "ngram")}
 _UNIGRAM = {"unigram": ("--type", "unigram")}
-_MORE = {**_UNIGRAM, "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
+_EXTRA_MODELS = {**_UNIGRAM, "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
 
 @click.command()
@@ -71,7 +71,7 @@ def demo(
         if recruiter == _SIMULATOR:
             _take_part(name, study_folder, listen, instance_option)
         else:
-            take_part_on_stand_in_platform(name, recruiter, study_folder, _run, _SEED)
+            run_demonstration(name, recruiter, study_folder, _run, _SEED)
     judges = [
         part
         for file in _list_score_files(name, study_folder, models)
@@ -108,7 +108,7 @@ def _list_score_files(name: str, out_folder: Path, models: bool) -> list[Path]:
             f"parallax lm score MODEL {folder} --out scores.parquet"
         )
         return []
-    model_options: dict[str, tuple[str, ...]] = {**_NGRAM, **(_MORE if models else {})}
+    model_options: dict[str, tuple[str, ...]] = {**_NGRAM, **(_EXTRA_MODELS if models else {})}
     if not text.exists():
         text = out_folder / "text.txt"
         _make(text, "lm", "text", name, "--out")
@@ -141,7 +141,7 @@ def _train(out_folder: Path, models: Mapping[str, tuple[str, ...]], text: Path) 
 
 
 def _make(path: Path, *command: str) -> None:
-    """Run a command that writes the path given as its last word, unless the path exists."""
+    """Run a command that writes a file or folder, its last argument, unless it exists."""
     if path.exists():
         click.echo(f"{path} already exists.")
     else:
@@ -178,7 +178,7 @@ def _find_or_launch_run(name: str, recruiter: str, out_folder: Path, here: Seque
 
 def _take_part(name: str, out_folder: Path, listen: Sequence[str], here: Sequence[str]) -> None:
     run = _find_or_launch_run(name, _SIMULATOR, out_folder, here)
-    serving = running(Path(here[-1])) is not None
+    serving = find_running_server(Path(here[-1])) is not None
     if not serving:
         _run(*listen)
     try:
@@ -191,14 +191,17 @@ def _take_part(name: str, out_folder: Path, listen: Sequence[str], here: Sequenc
 
 
 def _serve_link(name: str, out_folder: Path, listen: Sequence[str], here: Sequence[str]) -> None:
-    if running(Path(here[-1])) is None:
+    if find_running_server(Path(here[-1])) is None:
         _run(*listen)
-    server, run = running(Path(here[-1])), _find_or_launch_run(name, "direct", out_folder, here)
+    server, run = (
+        find_running_server(Path(here[-1])),
+        _find_or_launch_run(name, "direct", out_folder, here),
+    )
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 
 # Takes a command line whose last word is the path to make.
-Make = Callable[..., None]
+MakeFile = Callable[..., None]
 _READINGS = (
     "sentence",
     "difference",
@@ -208,18 +211,18 @@ _READINGS = (
     "rating",
 )
 _LINES = "60000"
-_SIZES = ("--hidden", "64", "--embedding", "32", "--layers", "1", "--dropout", "0")
+_LAYERS = ("--hidden", "64", "--embedding", "32", "--layers", "1", "--dropout", "0")
 # Stops early if an epoch does not improve on the held-out tenth of the text.
-_TRAINING = ("--optimizer", "adam", "--lr", "0.008", "--batch", "16", "--steps", "48",
+_OPTIMIZER = ("--optimizer", "adam", "--lr", "0.008", "--batch", "16", "--steps", "48",
              "--epochs", "4", "--patience", "1")  # fmt: skip
-_SESSIONS = "10"
+_N_SESSIONS = "10"
 # Over HTTP each prompt is a separate call: one session, with its history in the prompts.
-_SERVED = ("--reading", "forced_choice", "--context", "zero_shot", "--context", "history",
+_HTTP_TERMS = ("--reading", "forced_choice", "--context", "zero_shot", "--context", "history",
            "--labels", "letters", "--sessions", "1", "--price-in", "0", "--price-out", "0",
            "--concurrency", "2")  # fmt: skip
 
 
-def take_sessions(name: str, out_folder: Path, export: Path, make: Make) -> list[Path]:
+def take_sessions(name: str, out_folder: Path, export: Path, make: MakeFile) -> list[Path]:
     """Train two models, let them take a run's sessions, and return the result folders.
 
     Args:
@@ -245,24 +248,24 @@ def take_sessions(name: str, out_folder: Path, export: Path, make: Make) -> list
     )
     models = out_folder / "models"
     make(models / "lstm", "lm", "train", "demo_lstm", "--data", f"{out_folder}/text.txt", "--out")
-    make(models / "follower", "lm", "train", "--type", "lstm", *_SIZES, *_TRAINING,
+    make(models / "follower", "lm", "train", "--type", "lstm", *_LAYERS, *_OPTIMIZER,
          "--name", "follower", "--data", f"{out_folder}/prompts.txt", "--out")  # fmt: skip
     readings = [part for reading in _READINGS for part in ("--reading", reading)]
     folders = [out_folder / "takers" / name for name in ("lstm", "follower", "follower_served")]
     for folder in folders[:2]:
         make(folder, "take", str(export), "--model", f"{models / folder.name}", *readings,
-             "--sessions", _SESSIONS, "--out")  # fmt: skip
+             "--sessions", _N_SESSIONS, "--out")  # fmt: skip
     if not folders[2].exists():
         served = models / "follower_served"
         if not served.exists():
             shutil.copytree(models / "follower", served)
-        with _serving(served) as address:
-            make(folders[2], "take", str(export), "--model", address, *_SERVED, "--out")
+        with _serve_model(served) as address:
+            make(folders[2], "take", str(export), "--model", address, *_HTTP_TERMS, "--out")
     return folders
 
 
 @contextmanager
-def _serving(model: Path) -> Iterator[str]:
+def _serve_model(model: Path) -> Iterator[str]:
     """Serve a model in a separate process, and yield the name by which it can be called."""
     command = ("lm", "serve", str(model), "--tier", "next", "--port", "0")
     click.secho(f"\n$ parallax {' '.join(command)} &", bold=True)

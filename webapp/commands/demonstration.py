@@ -1,4 +1,4 @@
-"""The main job through a stand-in: its own installation, a server, the recruiter's steps."""
+"""``parallax demo`` on a stand-in platform: an installation, a server, the recruiter's steps."""
 
 import csv
 import re
@@ -23,9 +23,9 @@ from webapp.recruiters.demonstration import Demonstration
 from webapp.recruiters.registry import load_recruiter, recruiter_classes
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import Visitor
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.runs.runs import find_named_run, load_launched_study
-from webapp.server.server_control import running
+from webapp.server.server_control import find_running_server
 
 # Runs one of Parallax's commands and returns its result.
 Command = Callable[..., object]
@@ -33,7 +33,7 @@ _TIMEOUT_S = 60.0
 
 
 def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
-    """Return every demonstration: its name -> the recruiter's name and the demonstration.
+    """Return the recruiter's name and the demonstration, by the demonstration's name.
 
     A demonstration with another recruiter's name gets ``_link`` appended.
     """
@@ -46,10 +46,8 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
     return dict(sorted(ways.items()))
 
 
-def take_part_on_stand_in_platform(
-    name: str, way: str, out_folder: Path, run: Command, seed: str
-) -> None:
-    """Launch a study for a stand-in, let simulated participants take part, and reconcile.
+def run_demonstration(name: str, way: str, out_folder: Path, run: Command, seed: str) -> None:
+    """Launch a study on a stand-in platform, let simulated participants take part, and reconcile.
 
     Args:
         name: The study.
@@ -64,7 +62,9 @@ def take_part_on_stand_in_platform(
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     instance_option = ("--instance", str(place))
-    with _stand_in(demonstration.stand_in, place / "stand_in", load_study(name).currency) as site:
+    with _run_stand_in(
+        demonstration.stand_in, place / "stand_in", load_study(name).currency
+    ) as site:
         study = _write_changed_study(name, place, demonstration, site)
         (place / "parallax.toml").write_text(
             demonstration.settings.replace("{site}", site),
@@ -92,7 +92,7 @@ def take_part_on_stand_in_platform(
 
 
 @dataclass(slots=True)
-class _Stage:
+class _StandIn:
     place: Path
     site: str
     run_ref: str
@@ -117,7 +117,7 @@ class _Stage:
     def visit(self, visitor: Visitor) -> None:
         with reading(open_sessions(self.place)) as session:
             run = find_named_run(session, self.run_ref)
-            session_plan = plan(session, run, load_launched_study(session, run))
+            session_plan = make_plan(session, run, load_launched_study(session, run))
         with httpx.Client(base_url=self.server, timeout=_TIMEOUT_S, trust_env=False) as client:
             visit = visitor(client, session_plan, 0)
             visit.arrive()
@@ -132,12 +132,12 @@ class _Stage:
 
 def _set_stage(
     place: Path, site: str, run_ref: str, recruiter: str, study: Study, command: Command
-) -> _Stage:
-    server = running(place)
+) -> _StandIn:
+    server = find_running_server(place)
     assert server is not None, "the demonstration started the server first"
     link = load_recruiter(recruiter, load_settings(place)).posted_link(server.url, run_ref, study)
     places = study.design.lists * study.design.participants_per_list
-    return _Stage(place, site, run_ref, link, places, server.url, command)
+    return _StandIn(place, site, run_ref, link, places, server.url, command)
 
 
 def _write_changed_study(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
@@ -162,7 +162,7 @@ def _added_lines(before: str, after: str) -> str:
 
 
 @contextmanager
-def _stand_in(platform: str, folder: Path, currency: str) -> Iterator[str]:
+def _run_stand_in(platform: str, folder: Path, currency: str) -> Iterator[str]:
     """Yield the address of a stand-in in a separate process."""
     command = (sys.executable, "-m", "parallax", "marketplace", "--platform", platform)
     options = ("--port", "0", "--folder", str(folder), "--currency", currency)

@@ -12,8 +12,8 @@ from experiment.errors import why_unread
 from webapp.commands.options import (
     add_new_instance_option,
     open_instance_database,
+    print_repeated_erasures,
     refuse_while_serving,
-    tell_erased,
 )
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
@@ -65,7 +65,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
             if not add.exists():
                 raise _missing_record_error(add)
             refuse_foreign_record(add, sealer)
-            _merge(folder, sealer, [add])
+            _merge_entries(folder, sealer, [add])
         if from_database:
             append_entries(folder, ())
         if not get_record_path(folder).exists():
@@ -78,7 +78,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
         revision = stored_revision(engine)
         problem = schema_problem(revision) if revision else None
         n_erased = repeat_wishes(folder, engine, utc_now()) if revision and not problem else 0
-    tell_erased(folder, n_erased)
+    print_repeated_erasures(folder, n_erased)
     click.echo(_describe_entries(read_record(get_record_path(folder))))
 
 
@@ -143,7 +143,7 @@ def newest_record(
     else:
         for path in copies:
             refuse_foreign_record(path, sealer)
-    added = _merge(
+    added = _merge_entries(
         instance, sealer, copies, [] if although_keys_lost else _read_database_entries(engine)
     )
     added_note = f" {added} of them were only in a copy or in the database."
@@ -173,7 +173,7 @@ def _is_understood(entry: Entry, sealer: Sealer) -> bool:
     return False
 
 
-def _merge(
+def _merge_entries(
     instance: Path, sealer: Sealer, copies: Sequence[Path], also: Sequence[Entry] = ()
 ) -> int:
     """Add the entries of copies and of the database to the record; return how many were added."""

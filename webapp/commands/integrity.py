@@ -112,7 +112,7 @@ def _list_replays(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
 
 
 def _show_replays(pairs: Sequence[Replay], n_sessions: int) -> None:
-    """Print the pairs of sessions that share what no two people share."""
+    """Print the pairs of sessions that are too similar to come from two people."""
     if not pairs:
         shared = "pointer paths" if n_sessions < FEWEST_SESSIONS else "times or their pointer paths"
         click.echo(f"\nNo two sessions share their {shared}.")
@@ -123,7 +123,7 @@ def _show_replays(pairs: Sequence[Replay], n_sessions: int) -> None:
         )
     if not pairs:
         return
-    click.echo("\nSessions that share what no two people share:")
+    click.echo("\nSessions that are too similar to come from two people:")
     header = ("session", "and", "answers", "correlation", "people's limit", "same paths", "of")
     click.echo(
         text_table(

@@ -14,7 +14,7 @@ from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop_key, read_keys, rotate_key
 from webapp.core.sealing import Sealer
 from webapp.database.exclusive_access import exclusive_access
-from webapp.database.key_identity import forget_key, keys_in_use, replace_keys, seal_anew
+from webapp.database.key_identity import forget_key, keys_in_use, replace_keys, reseal
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.erasures.file import get_record_path, read_record
@@ -85,7 +85,7 @@ def _seal_with_new_key(folder: Path, key_setting: str, purpose: Purpose) -> int:
         if revision is None:
             return 0
         with engine.begin() as connection:
-            return seal_anew(connection)
+            return reseal(connection)
 
 
 @keys.command("drop")

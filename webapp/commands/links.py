@@ -36,7 +36,7 @@ from webapp.runs.runs import find_named_run
 from webapp.sessions.leave import ending_of
 from webapp.sessions.lookup import CODE, MULTI, SINGLE
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE_PATH = click.Path(path_type=Path, dir_okay=False)
 _QR_SCALE = 8
 _NOBODY = "nobody's"
 
@@ -45,7 +45,7 @@ def _add_file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--qr", type=click.Path(path_type=Path, file_okay=False),
                      help="A folder to write a QR code of each link to, as SVG and PNG."),
-        click.option("--csv", "table", type=_FILE,
+        click.option("--csv", "table", type=_FILE_PATH,
                      help="A CSV file to write the links to, for a mailing."),
     ):  # fmt: skip
         command = option(command)
@@ -71,7 +71,7 @@ links = LazyGroup(name="links", help="Manage links, access codes and QR codes.",
 )
 @click.option(
     "--people",
-    type=_FILE,
+    type=_FILE_PATH,
     help="A CSV file of people: make a link for each row and add it as a column.",
 )
 @click.option("--list", "list_", type=int, help="Give this list to everyone who uses these links.")
@@ -151,7 +151,7 @@ def resume(
         }
         for person in people
     ]
-    _write(rows, table, qr, name="participant")
+    _write_tables(rows, table, qr, name="participant")
 
 
 @links.command()
@@ -185,7 +185,7 @@ def _requested_links(
             expected="exactly one of --multi, --single N, --codes N and --people FILE",
         )
     if people is not None:
-        rows = _read(people)
+        rows = _read_recipients(people)
         return SINGLE, [row.get("label") or str(n) for n, row in enumerate(rows, 1)], rows
     if multi:
         return MULTI, make_number_labels(MULTI, 1), []
@@ -194,7 +194,7 @@ def _requested_links(
     return SINGLE, make_number_labels(SINGLE, single or 1), []
 
 
-def _read(people: Path) -> list[dict[str, str]]:
+def _read_recipients(people: Path) -> list[dict[str, str]]:
     try:
         with people.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -231,10 +231,10 @@ def _print_links(
     if people:
         # A mailing needs the researcher's own columns, which are not stored elsewhere.
         rows = [{**person, **row} for person, row in zip(people, rows, strict=False)]
-    _write(rows, table, qr, name="label")
+    _write_tables(rows, table, qr, name="label")
 
 
-def _write(
+def _write_tables(
     rows: Sequence[dict[str, str]], table: Path | None, qr: Path | None, *, name: str
 ) -> None:
     if not rows:
@@ -248,7 +248,7 @@ def _write(
             _write_csv(file, [{**row, name: spreadsheet_safe(row[name])} for row in rows])
         click.echo(f"{table}: {len(rows)} rows")
     if qr is not None:
-        _draw(rows, qr, name)
+        _draw_qr_codes(rows, qr, name)
 
 
 def _write_csv(file: IO[str], rows: Sequence[dict[str, str]]) -> None:
@@ -257,7 +257,7 @@ def _write_csv(file: IO[str], rows: Sequence[dict[str, str]]) -> None:
     writer.writerows(rows)
 
 
-def _draw(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
+def _draw_qr_codes(rows: Sequence[dict[str, str]], folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, row in enumerate(rows, 1):
         label = "".join(c if c.isalnum() else "_" for c in row.get("code") or row[name])

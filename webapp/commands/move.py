@@ -10,14 +10,18 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from webapp.commands.options import add_instance_option, refuse_while_serving, tell_erased
+from webapp.commands.options import (
+    add_instance_option,
+    print_repeated_erasures,
+    refuse_while_serving,
+)
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import Keys, read_keys
 from webapp.core.sealing import Sealer
 from webapp.database.engine import make_sessions, reading, usable_database
 from webapp.database.exclusive_access import exclusive_access
-from webapp.database.key_identity import known_keys, recognise
+from webapp.database.key_identity import read_fingerprints, verify_keys
 from webapp.database.models import Hit, Payment
 from webapp.database.models.identity import unlock
 from webapp.database.move import (
@@ -31,7 +35,7 @@ from webapp.database.move import (
     hide_password,
     is_arriving,
 )
-from webapp.database.schema import ready_schema
+from webapp.database.schema import create_missing_schema
 from webapp.erasures.record import load_entries
 from webapp.gate import ledger, paying_copy
 from webapp.gate.installation import Installation
@@ -52,7 +56,7 @@ def move_(url: str, instance: Path) -> None:
     refuse_while_serving(instance)
     folder = open_instance(instance)
     settings = load_settings(folder)
-    _refuse_other_kinds(settings.database_url, url)
+    _check_database_kinds(settings.database_url, url)
     keys = read_keys(folder, settings.secret_key_file)
     installation = Installation(folder, settings)
     with ExitStack() as stack:
@@ -65,12 +69,12 @@ def move_(url: str, instance: Path) -> None:
             unlock(engine, Sealer(keys))
             stack.enter_context(exclusive_access(engine))
         stack.enter_context(paying_copy.block_platform_calls(folder))
-        ready_schema(source)
+        create_missing_schema(source)
         with source.connect().execution_options(reading=True) as connection:
             departure = find_departure(connection)
         if departure is None:
             departure = _copy_and_leave(source, target, installation, keys)
-        _arrive(target, installation, departure)
+        _finish_move(target, installation, departure)
     click.echo("The SQLite file is not used any more: nobody can be served or paid from it.")
     click.echo(
         "Now set database_url to the PostgreSQL database, start the server, and make "
@@ -83,7 +87,7 @@ def move_(url: str, instance: Path) -> None:
     )
 
 
-def _refuse_other_kinds(source_url: str, target_url: str) -> None:
+def _check_database_kinds(source_url: str, target_url: str) -> None:
     if not source_url.startswith("sqlite"):
         raise MoveError(
             "the installation is not on SQLite, so there is nothing to move",
@@ -104,8 +108,8 @@ def _copy_and_leave(
     source: Engine, target: Engine, installation: Installation, keys: Keys
 ) -> Departure:
     """Copy the database, print the proof, and lock the SQLite file for good."""
-    recognise(source, keys)
-    tell_erased(
+    verify_keys(source, keys)
+    print_repeated_erasures(
         installation.instance, repeat_wishes(installation.instance, source, now := utc_now())
     )
     move = secrets.token_hex(8)
@@ -114,27 +118,27 @@ def _copy_and_leave(
         right = paying_copy.find_movable_right(connection, installation.instance)
         with target.begin() as target_connection:
             proofs = copy_database(connection, target_connection, move)
-        recognise(target, keys)
+        verify_keys(target, keys)
         for table_proof in proofs:
             click.echo(f"{table_proof.name:<20}{table_proof.n_rows:>12,}  {table_proof.digest}")
-        _prove_the_rest(source, target, installation.instance, proofs)
+        _compare_files(source, target, installation.instance, proofs)
         at = now.strftime("%Y-%m-%d %H:%M UTC")
         departure = Departure(move, hide_password(target), at, right or "")
         close_source(connection, departure)
     return departure
 
 
-def _prove_the_rest(
+def _compare_files(
     source: Engine, target: Engine, instance: Path, proofs: Sequence[TableProof]
 ) -> None:
-    """Compare what the keys, the ledger's file and the record of erasures are compared with."""
+    """Check that both databases agree on the keys, the ledger and the erasures."""
     findings = []
     for engine in (source, target):
         with reading(make_sessions(engine)) as session:
             connection = session.connection()
             findings.append(
                 (
-                    known_keys(connection),
+                    read_fingerprints(connection),
                     ledger.explain_doubt(connection, instance),
                     session.execute(
                         select(func.count(Payment.id), func.sum(Payment.amount_minor))
@@ -158,8 +162,8 @@ def _prove_the_rest(
     click.echo(f"Erasures: {len(wishes)} wishes agree with the record.")
 
 
-def _arrive(target: Engine, installation: Installation, departure: Departure) -> None:
-    """Make the PostgreSQL database the one in use, also after an interruption."""
+def _finish_move(target: Engine, installation: Installation, departure: Departure) -> None:
+    """Make the installation use the PostgreSQL database, also after an interruption."""
     with target.begin() as connection:
         if not is_arriving(connection, departure.move):
             raise MoveError(
@@ -167,7 +171,7 @@ def _arrive(target: Engine, installation: Installation, departure: Departure) ->
                 where="database_url",
                 remedy="Set database_url to that database",
             )
-        right = paying_copy.State(departure.right) if departure.right else None
+        right = paying_copy.CardState(departure.right) if departure.right else None
         paying_copy.move_right(connection, installation, right)
         end_move(connection)
     click.echo(f"The installation is in {hide_password(target)}.")

@@ -8,7 +8,7 @@ import click
 
 from experiment.tables.atomic_write import atomic_write
 from webapp.commands.options import add_instance_option
-from webapp.commands.platform_run import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, live_option, open_published_run
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
@@ -28,14 +28,14 @@ from webapp.runs.second_person import GuardedRequest, check_second_person
 
 @click.command("stop")
 @click.argument("run")
-@with_live
+@live_option
 @add_instance_option
 def stop_(run: str, live: bool, instance: Path) -> None:
     """End RUN's offers for good.
 
     The money reserved for them becomes available again.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, StoppableOffers):
         raise _make_unable_error(published, "can end offers permanently")
@@ -54,14 +54,14 @@ def stop_(run: str, live: bool, instance: Path) -> None:
     type=click.IntRange(min=1),
     help="The highest number of screened-out participants to pay, in all.",
 )
-@with_live
+@live_option
 @add_instance_option
 def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> None:
     """Show, or raise, RUN's paid screen-outs.
 
     Where the study asks two people for publishing, it asks them for this too.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, ScreenOuts):
         raise _make_unable_error(published, "can pay screened-out participants")
@@ -87,14 +87,14 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 @click.argument("run")
 @click.argument("assignment")
 @click.option("--reason", required=True, help="The message that the participant reads.")
-@with_live
+@live_option
 @add_instance_option
 def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Path) -> None:
     """Ask a participant to return an ASSIGNMENT.
 
     A returned assignment is not rejected.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, ReturnRequests):
         raise _make_unable_error(published, "can ask participants to return their work")
@@ -111,14 +111,14 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
     is_flag=True,
     help="Create a new secret; other tools that use the old one stop working.",
 )
-@with_live
+@live_option
 @add_instance_option
 def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     """Have RUN's platform notify this server of submissions.
 
     The secret that proves its calls is written into the instance's parallax.toml.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, Webhooks):
         raise _make_unable_error(published, "can notify our server")
@@ -142,14 +142,14 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     "--out", type=click.Path(path_type=Path), required=True, help="The folder to write to."
 )
 @click.option("--yes", is_flag=True, help="Do not ask before using up one of the limited exports.")
-@with_live
+@live_option
 @add_instance_option
 def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> None:
     """Fetch participants' demographics from the platform.
 
     A platform exports them a limited number of times for each study.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, Demographics):
         raise _make_unable_error(published, "can export participants' demographics")

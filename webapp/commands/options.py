@@ -1,4 +1,4 @@
-"""What commands share: the option that names the installation, and its opened database."""
+"""Shared by commands: the option that names the installation, and its opened database."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
 
 
 def add_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option of an installation's folder to a command that works on an existing one.
+    """Add the option --instance to a command that needs an existing installation.
 
     A mistyped folder is refused, and nothing is made there.
     """
@@ -53,7 +53,7 @@ def add_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_new_instance_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option of an installation's folder to a command that may begin an installation.
+    """Add the option --instance to a command that may create an installation.
 
     Database errors are reported in words. A user other than the folder's owner is refused, because
     their files would block the server.
@@ -104,7 +104,7 @@ def open_sessions(instance: Path) -> Sessions:
 
 
 # Places where erased data may remain, and how to remove them.
-_REMAINS = {
+_REMAINING_DATA = {
     "sqlite": ("log file", "Stop the server once to empty it."),
     "postgresql": ("files", "Try again when it has ended: parallax db scrub"),
 }
@@ -123,7 +123,7 @@ def open_instance_database(instance: Path) -> Iterator[Engine]:
 
 def refuse_while_serving(instance: Path) -> None:
     """Raise an error while a server uses the database."""
-    serving = server.running(instance)
+    serving = server.find_running_server(instance)
     if serving is not None:
         raise WebappError(
             f"a server is using the database (process {serving.pid})",
@@ -132,21 +132,21 @@ def refuse_while_serving(instance: Path) -> None:
         )
 
 
-def tell_erased(instance: Path, gone: int) -> None:
+def print_repeated_erasures(instance: Path, gone: int) -> None:
     """Print for how many participants erasures were repeated after a restore; scrub the files."""
     if gone:
         click.echo(f"{gone} people who had withdrawn or had their data erased are taken out again.")
-        scrub_and_tell(instance)
+        scrub_files(instance)
 
 
-def scrub_and_tell(instance: Path) -> bool:
+def scrub_files(instance: Path) -> bool:
     """Scrub erased data from the database's files, and print where that was not possible.
 
     Returns:
         Whether it was possible everywhere.
     """
     with open_instance_database(instance) as engine:
-        location, remedy = _REMAINS[engine.dialect.name]
+        location, remedy = _REMAINING_DATA[engine.dialect.name]
         try:
             reason = scrub(engine)
         except (OSError, sqlite3.Error) as error:

@@ -16,12 +16,12 @@ from webapp.database.models import Hit, Payment, Run
 from webapp.gate import ledger, paying_copy
 from webapp.gate.installation import Installation
 from webapp.gate.paying_copy import Holder, PayingCopyError
-from webapp.http.health import HEALTHZ, PAYING_COPY
+from webapp.http.health import HEALTHZ_PATH, PAYING_COPY_HEADER
 from webapp.recruiters.settings import load_settings
 
-_PATIENCE_S = 10.0
-_IN_DOUBT = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
-NOT_EXCLUDED = (
+_TIMEOUT_S = 10.0
+_DOUBTFUL_STATES = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+UNDETECTED_COPIES = (
     "What nobody can exclude: a copy that is switched off and started again later, or a clone of "
     "the whole machine, still believes that it may pay. Before you take over from a copy that is "
     "gone, make sure that nobody will start it again. Wait until the platform shows what it "
@@ -62,7 +62,7 @@ def hand_over(request: str, instance: Path) -> None:
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)
     with paying_copy.block_platform_calls(folder), sessions.begin() as session:
-        _refuse_in_doubt(session)
+        _refuse_doubtful_payments(session)
         paying_copy.give_up_right(session.connection(), folder)
     click.echo("This copy does not pay or publish any more. On the other copy, run:")
     click.echo(
@@ -101,14 +101,14 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
                 expected="what hand-over printed for the present request",
                 remedy=_explain_handover(folder),
             )
-        _refuse_living(holder, folder)
+        _refuse_running_copy(holder, folder)
         if not gone:
             raise PayingCopyError(
                 "another copy of this installation may still pay. " + _describe_last_holder(holder),
                 where=str(folder),
                 remedy=_explain_handover(folder),
             )
-        click.echo(f"{_describe_last_holder(holder)} {NOT_EXCLUDED}")
+        click.echo(f"{_describe_last_holder(holder)} {UNDETECTED_COPIES}")
         if not yes:
             click.confirm("Take over?", abort=True)
     # The other copy may have paid since this database was copied.
@@ -124,8 +124,8 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
         click.echo(f"Before it pays, compare each open run with its platform: {commands}")
 
 
-def _refuse_in_doubt(session: Session) -> None:
-    payments_in_doubt = Payment.run_id == Run.id, Payment.state.in_(_IN_DOUBT)
+def _refuse_doubtful_payments(session: Session) -> None:
+    payments_in_doubt = Payment.run_id == Run.id, Payment.state.in_(_DOUBTFUL_STATES)
     offers = Hit.run_id == Run.id, Hit.called_at.is_not(None), Hit.posted_at.is_(None)
     refs = session.scalars(
         select(Run.ref).join(Payment, payments_in_doubt[0]).where(payments_in_doubt[1]).distinct()
@@ -143,13 +143,13 @@ def _refuse_in_doubt(session: Session) -> None:
         )
 
 
-def _refuse_living(holder: Holder | None, folder: Path) -> None:
+def _refuse_running_copy(holder: Holder | None, folder: Path) -> None:
     """Check that the paying copy is not running.
 
     Raises:
         PayingCopyError: It is running.
     """
-    place = holder and (paying_copy.find_valid_folder(holder) or _url_of_living_copy(holder))
+    place = holder and (paying_copy.find_valid_folder(holder) or _find_running_copy(holder))
     if place:
         raise PayingCopyError(
             f"the copy that has the right to pay is alive: {place}",
@@ -159,15 +159,15 @@ def _refuse_living(holder: Holder | None, folder: Path) -> None:
         )
 
 
-def _url_of_living_copy(holder: Holder) -> str:
+def _find_running_copy(holder: Holder) -> str:
     """Return the address of the paying copy, if its server answers there."""
     if not holder.copy:
         return ""
     try:
-        answer = httpx.get(f"{holder.address}{HEALTHZ}", timeout=_PATIENCE_S, trust_env=False)
+        answer = httpx.get(f"{holder.address}{HEALTHZ_PATH}", timeout=_TIMEOUT_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL):
         return ""
-    header = answer.headers.get(PAYING_COPY)
+    header = answer.headers.get(PAYING_COPY_HEADER)
     return holder.address if header == paying_copy.compute_mark(holder.copy) else ""
 
 

@@ -15,11 +15,11 @@ from experiment.payment.payment import (
 from experiment.tables.files import text_table
 from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.platform_run import (
+    confirm_and_pay,
+    live_option,
     open_run_payments,
-    pay_asking,
     statement_table,
-    with_live,
-    with_yes,
+    yes_option,
 )
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
@@ -34,7 +34,7 @@ from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.payments.reconciliation.statement import build_statements
 from webapp.payments.rewards import find_all_rewards, find_named_rewards, prepare_rejection
 from webapp.payments.spending import (
-    ROUNDING,
+    ROUNDING_NOTE,
     RunSpending,
     SpendingLine,
     compute_totals,
@@ -45,8 +45,8 @@ from webapp.payments.spending import (
 from webapp.recruitment.publish import find_recruitment
 from webapp.runs.runs import find_named_run, load_launched_study
 
-_HEADER = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
-_ANALYSIS = {None: "undecided", True: "kept", False: "excluded"}
+_COLUMNS = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")
+_VERDICTS = {None: "undecided", True: "kept", False: "excluded"}
 
 
 @click.command()
@@ -64,7 +64,7 @@ def review(run: str, instance: Path) -> None:
     if not owed:
         click.echo("No one has taken part yet.")
         return
-    click.echo(text_table(_HEADER, [_make_account_row(account) for account in owed]))
+    click.echo(text_table(_COLUMNS, [_make_account_row(account) for account in owed]))
     if published is None:
         click.echo("The run is not published on a paying platform, so Parallax pays no one.")
         return
@@ -82,7 +82,7 @@ def _make_account_row(account: PayeeAccount) -> tuple[str, ...]:
     return (
         account.participant.ref,
         "yes" if account.finished else account.participant.state,
-        _ANALYSIS[account.kept] if account.finished else "",
+        _VERDICTS[account.kept] if account.finished else "",
         account.platform_status or "nothing submitted",
         *(
             _describe_payments(account, kind)
@@ -115,8 +115,8 @@ def _describe_payments(account: PayeeAccount, kind: PaymentKind) -> str:
     is_flag=True,
     help="Also pay work that you rejected before; needs --only.",
 )
-@with_yes
-@with_live
+@yes_option
+@live_option
 @add_instance_option
 def approve(
     run: str,
@@ -142,7 +142,7 @@ def approve(
         done, attempted = run_payments.pay_compensation()
         if attempted:
             click.echo(f"{done} of {attempted} compensations are paid.")
-    pay_asking(run_payments, entries, yes=yes, undo_rejections=undo_rejection)
+    confirm_and_pay(run_payments, entries, yes=yes, undo_rejections=undo_rejection)
 
 
 @click.command()
@@ -152,8 +152,8 @@ def approve(
 @click.option(
     "--category", default="", help="The category of the rejection, on platforms that ask for one."
 )
-@with_yes
-@with_live
+@yes_option
+@live_option
 @add_instance_option
 def reject(
     run: str, who: str, reason: str, category: str, yes: bool, live: bool, instance: Path
@@ -166,7 +166,7 @@ def reject(
     if not 0 < len(reason) <= LONGEST_REASON:
         raise click.BadParameter(f"1 to {LONGEST_REASON} characters", param_hint="--reason")
     run_payments = open_run_payments(instance, run, live=live)
-    pay_asking(run_payments, prepare_rejection(run_payments, who, reason, category), yes=yes)
+    confirm_and_pay(run_payments, prepare_rejection(run_payments, who, reason, category), yes=yes)
 
 
 @click.command()
@@ -178,7 +178,7 @@ def reject(
     default=None,
     help="Whether the platform's own site shows the payment.",
 )
-@with_live
+@live_option
 @add_instance_option
 def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: Path) -> None:
     """Record whether a PAYMENT in doubt was made.
@@ -192,7 +192,7 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
     settled = settle_by_hand(
         run_payments.sessions, run_payments.run, payment, utc_now, is_paid=is_paid
     )
-    run_payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
+    run_payments.log_act("payment settled by hand", payment=str(settled.id), state=settled.state)
     click.echo(f"Payment {settled.id} is {settled.state}.")
     if not is_paid:
         click.echo(f"To pay it again: parallax reconcile {run} --fix")
@@ -214,8 +214,8 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
         "bonus by hand."
     ),
 )
-@with_yes
-@with_live
+@yes_option
+@live_option
 @add_instance_option
 def bonus(
     run: str, path: Path | None, additional: bool, yes: bool, live: bool, instance: Path
@@ -233,7 +233,7 @@ def bonus(
         bonuses = find_rule_bonuses(run_payments, additional=additional)
     for note in bonuses.notes(run):
         click.echo(note)
-    pay_asking(run_payments, bonuses.entries, yes=yes, additional=additional)
+    confirm_and_pay(run_payments, bonuses.entries, yes=yes, additional=additional)
 
 
 _STATEMENT_HEADER = (
@@ -253,7 +253,7 @@ _PATH = click.Path(path_type=Path, file_okay=False)
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--out", type=_PATH, help="A folder for statement.csv and statement.html, to print.")
-@with_live
+@live_option
 @add_instance_option
 def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Path) -> None:
     """State what each RUN spent and still owes, with the platform's fees.
@@ -302,7 +302,7 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     )
     for (funder, currency), spent_minor in sum_by_funder(sums).items():
         click.echo(f"{funder or '(no funder stated)'}: {in_words(spent_minor, currency)} spent.")
-    click.echo(ROUNDING)
+    click.echo(ROUNDING_NOTE)
 
 
 def _published_run_refs(instance: Path) -> list[str]:

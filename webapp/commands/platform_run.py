@@ -27,13 +27,13 @@ from webapp.recruitment.publish import find_recruitment, load_recruitment_hits
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.runs.runs import find_named_run, load_launched_study
 
-with_live: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+live_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--live", is_flag=True, help="Real money may be spent."
 )
-with_yes: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+yes_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--yes", is_flag=True, help="Do not ask for confirmation before paying."
 )
-_STATEMENT = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
+_COLUMNS = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
 
 
 def open_run_payments(instance: Path, run_ref: str, *, live: bool) -> RunPayments:
@@ -49,7 +49,7 @@ def open_run_payments(instance: Path, run_ref: str, *, live: bool) -> RunPayment
     return open_payments(settings, sessions, run_ref, live=live, by=by, now=utc_now)
 
 
-def pay_asking(
+def confirm_and_pay(
     run_payments: RunPayments,
     entries: Sequence[Entry],
     *,
@@ -70,9 +70,9 @@ def pay_asking(
         proposal, undo_rejections=undo_rejections, additional=additional
     )
     click.echo(str(outcome))
-    if outcome.undone:
+    if outcome.n_unpaid:
         raise RunError(
-            f"{outcome.undone} of {outcome.states.total()} are not completed: "
+            f"{outcome.n_unpaid} of {outcome.states.total()} are not completed: "
             f"{' '.join(outcome.answers)}",
             where=f"run {run_payments.run.ref}",
             remedy="Run the command again later: nothing is paid twice",
@@ -121,7 +121,7 @@ def statement_table(statements: Iterable[Statement]) -> str:
         )
         for statement in statements
     ]
-    return text_table(_STATEMENT, rows)
+    return text_table(_COLUMNS, rows)
 
 
 def _format_amount(statement: Statement, amount_minor: int | None, otherwise: str) -> str:
@@ -149,7 +149,7 @@ class PublishedRun:
     offers: tuple[str, ...]
 
 
-def open_published(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
+def open_published_run(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
     """Return a run and its platform; if the run is published, the account is checked.
 
     Raises:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from webapp.commands.options import add_instance_option, open_sessions, scrub_and_tell
+from webapp.commands.options import add_instance_option, open_sessions, scrub_files
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
@@ -26,7 +26,7 @@ from webapp.database.retry import run_in_transaction
 from webapp.database.scrub import empty_log
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RunError, WebappError
-from webapp.participant.data_notice import device_notice, rights_notice, stored_data
+from webapp.participant.data_notice import describe_device_data, describe_rights, list_stored_data
 from webapp.payments.debts import Debt, describe_debts, find_debts
 from webapp.privacy.amendments import correct_answers as correct_answers
 from webapp.privacy.amendments import list_correctable_questions, release_use, restrict_use
@@ -82,7 +82,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         forget_person(session, person, now, record)
         details = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
         record_act(session, getpass.getuser(), "person forgotten", now, after=details)
-    scrub_and_tell(open_instance(instance))
+    scrub_files(open_instance(instance))
     click.echo(
         f"Forgotten: {len(refs)} participation(s), {len(person.assignments)} assignment(s); "
         f"{len(person.payments)} ledger entries no longer identify anyone."
@@ -127,11 +127,11 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
         record = ErasureRecord(open_instance(instance), sealer_of(session.get_bind().dialect))
         withdraw(session, participant, Wish.ERASE, utc_now(), record)
         reference = participant.ref
-    scrub_and_tell(open_instance(instance))
+    scrub_files(open_instance(instance))
     click.echo(f"Erased. In exports made earlier, delete the rows of participant {reference}.")
 
 
-_REASON = click.option(
+_reason_option = click.option(
     "--reason", required=True, help="How the participant asked for it; this is kept."
 )
 
@@ -140,7 +140,7 @@ _REASON = click.option(
 @click.argument("who")
 @click.argument("field")
 @click.argument("value")
-@_REASON
+@_reason_option
 @add_instance_option
 def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> None:
     """Replace WHO's answer to the question FIELD by VALUE.
@@ -160,16 +160,16 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
         correction, now = {field: value}, utc_now()
         if problems := correct_answers(session, person, questions, correction, now, record):
             raise RunError(f"the new answer to {field} cannot be stored: {problems[field]}")
-        _note(session, run, person, "answer corrected", reason, field=field)
+        _log_act(session, run, person, "answer corrected", reason, field=field)
 
-    _change(who, instance, change)
+    _change_use(who, instance, change)
     click.echo(f"The answer to {field} is corrected. Exports made earlier still have the other.")
 
 
 @click.command("restrict")
 @click.argument("who")
 @click.option("--lift", is_flag=True, help="Use the data again; tell the participant before.")
-@_REASON
+@_reason_option
 @add_instance_option
 def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
     """Keep WHO's data without using them, until they allow it again.
@@ -182,14 +182,14 @@ def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
     def change(session: Session, run: Run, person: Participant, record: ErasureRecord) -> None:
         act, done = ("data used again", release_use) if lift else ("data restricted", restrict_use)
         if done(session, person, utc_now(), record):
-            _note(session, run, person, act, reason)
+            _log_act(session, run, person, act, reason)
 
-    _change(who, instance, change)
+    _change_use(who, instance, change)
     effect = "may be used again" if lift else "are stored and not used. Delete them in exports"
     click.echo(f"The participant's data {effect}.")
 
 
-def _change(
+def _change_use(
     who: str, instance: Path, change: Callable[[Session, Run, Participant, ErasureRecord], None]
 ) -> None:
     def work(session: Session) -> None:
@@ -208,7 +208,7 @@ def _change(
     empty_log(sessions.kw["bind"])
 
 
-def _note(
+def _log_act(
     session: Session, run: Run, person: Participant, act: str, reason: str, **after: str
 ) -> None:
     details = {"participant": person.ref, **after, "reason": reason}
@@ -229,8 +229,8 @@ def privacy(name_or_folder: str, out: Path | None) -> None:
     are in brackets. Existing files are left unchanged.
     """
     study = load_study(name_or_folder)
-    stored = stored_data(study, known_to_platform=bool(platform_of(study)))
-    drafts = privacy_drafts(study, [*stored, device_notice(), rights_notice()])
+    stored = list_stored_data(study, known_to_platform=bool(find_platform_name(study)))
+    drafts = privacy_drafts(study, [*stored, describe_device_data(), describe_rights()])
     if out is None:
         for text in drafts.values():
             click.echo(text)
@@ -249,7 +249,7 @@ def privacy(name_or_folder: str, out: Path | None) -> None:
     click.echo("Complete the parts in brackets before you hand the documents on.")
 
 
-DRAFTS = ("consent_annex.md", "record_of_processing.md", "data_flow.md")
+DRAFT_FILES = ("consent_annex.md", "record_of_processing.md", "data_flow.md")
 
 
 def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
@@ -267,7 +267,7 @@ def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    platform = platform_of(study)
+    platform = find_platform_name(study)
     facts = {
         "study": study.study,
         "stored": list(stored),
@@ -279,10 +279,10 @@ def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
         "currency": study.currency,
         "places": study.design.n_places,
     }
-    return {name: pages.get_template(name).render(facts) for name in DRAFTS}
+    return {name: pages.get_template(name).render(facts) for name in DRAFT_FILES}
 
 
-def platform_of(study: Study) -> str:
+def find_platform_name(study: Study) -> str:
     """Return the recruiting platform that the study names; empty for none."""
     if study.panel is not None:
         return study.panel.preset or "[recruiting platform]"

@@ -20,7 +20,7 @@ from webapp.users.members import set_member
 from webapp.users.roles import ProjectRole
 from webapp.users.users import find_user
 
-_ROLES = click.Choice([str(role) for role in ProjectRole])
+_ROLE_CHOICE = click.Choice([str(role) for role in ProjectRole])
 
 
 @click.group()
@@ -135,27 +135,27 @@ def members(name: str, instance: Path) -> None:
 @projects.command()
 @click.argument("name")
 @click.argument("user")
-@click.argument("role", type=_ROLES)
+@click.argument("role", type=_ROLE_CHOICE)
 @add_instance_option
 def member(name: str, user: str, role: str, instance: Path) -> None:
     """Give USER the ROLE in the project NAME."""
-    _change(instance, name, user, ProjectRole(role))
+    _change_membership(instance, name, user, ProjectRole(role))
     click.echo(f"{user} is {role} in {name} from now on.")
 
 
-@projects.command()
+@projects.command("remove")
 @click.argument("name")
 @click.argument("user")
 @add_instance_option
-def remove(name: str, user: str, instance: Path) -> None:
+def remove_member(name: str, user: str, instance: Path) -> None:
     """Remove USER from the project NAME; their access ends at once."""
-    _change(instance, name, user, None)
+    _change_membership(instance, name, user, None)
     click.echo(f"{user} is no longer a member of {name}.")
 
 
 @projects.command()
 @click.argument("name")
-@click.argument("role", type=_ROLES)
+@click.argument("role", type=_ROLE_CHOICE)
 @add_instance_option
 def invite(name: str, role: str, instance: Path) -> None:
     """Print a code that makes one person ROLE in NAME."""
@@ -167,7 +167,7 @@ def invite(name: str, role: str, instance: Path) -> None:
     click.echo(code)
 
 
-def _change(instance: Path, name: str, user: str, role: ProjectRole | None) -> None:
+def _change_membership(instance: Path, name: str, user: str, role: ProjectRole | None) -> None:
     with open_sessions(instance).begin() as session:
         project = flow.find_open_project(session, name, change=True)
         who = find_user(session, user)

@@ -1,4 +1,4 @@
-"""``parallax reconcile`` and ``parallax compensate``: settling what normal payments did not."""
+"""``parallax reconcile`` and ``parallax compensate``: what normal payments left open."""
 
 import json
 import sys
@@ -14,12 +14,12 @@ from experiment.payment.payment import LONGEST_REASON, plain_reason
 from experiment.tables.files import text_table
 from webapp.commands.options import add_instance_option, open_sessions
 from webapp.commands.platform_run import (
+    confirm_and_pay,
     confirm_payments,
+    live_option,
     open_run_payments,
-    pay_asking,
     statement_table,
-    with_live,
-    with_yes,
+    yes_option,
 )
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
@@ -41,14 +41,14 @@ from webapp.payments.reconciliation.reconcile import (
     fix_discrepancies,
     report_comparison,
 )
-from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.snapshot import PaymentSnapshot, take_snapshot
 from webapp.payments.reconciliation.statement import describe_agreement
 from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.reports import (
-    HELD,
+    HELD_ANSWER,
     ReportState,
     confirm_by_hand,
     load_reports,
@@ -76,7 +76,7 @@ _HEADER = ("problem", "who", "what was seen", "what to do")
     metavar="WHO",
     help="Record that you credited WHO on the panel's own site.",
 )
-@with_live
+@live_option
 @add_instance_option
 def reconcile(
     run: str,
@@ -91,8 +91,8 @@ def reconcile(
 
     The exit code is 1 if they differ.
     """
-    wish = ReportWish(fix=fix, again=again, by_hand=by_hand)
-    outcome = reconcile_reports(instance, run, wish, as_json=as_json)
+    changes = ReportChanges(fix=fix, again=again, by_hand=by_hand)
+    outcome = reconcile_reports(instance, run, changes, as_json=as_json)
     if outcome is not None:
         if not outcome:
             sys.exit(1)
@@ -100,9 +100,9 @@ def reconcile(
     if by_hand is not None:
         raise click.UsageError("--by-hand is only for panels to which our server reports endings.")
     run_payments = open_run_payments(instance, run, live=live)
-    snapshot = _look(run_payments, instance)
+    snapshot = _compare(run_payments, instance)
     if fix:
-        link = _link(instance, run)
+        link = _make_link(instance, run)
         fix_discrepancies(
             run_payments.sessions,
             run_payments.platform,
@@ -113,7 +113,7 @@ def reconcile(
             utc_now,
         )
         run_payments = open_run_payments(instance, run, live=live)
-        snapshot = _look(run_payments, instance)
+        snapshot = _compare(run_payments, instance)
     differences = find_discrepancies(snapshot)
     if as_json:
         click.echo(json.dumps([asdict(discrepancy) for discrepancy in differences], indent=2))
@@ -127,7 +127,7 @@ def reconcile(
         sys.exit(1)
 
 
-def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
+def _compare(run_payments: RunPayments, instance: Path) -> PaymentSnapshot:
     tokens = Tokens.from_keys(read_keys(instance, run_payments.settings.secret_key_file))
     snapshot = take_snapshot(
         run_payments.sessions, run_payments.platform, run_payments.run, tokens, utc_now()
@@ -149,8 +149,8 @@ def _look(run_payments: RunPayments, instance: Path) -> Snapshot:
 @click.option(
     "--additional", is_flag=True, help="Also pay somebody who already got a bonus by hand."
 )
-@with_yes
-@with_live
+@yes_option
+@live_option
 @add_instance_option
 def compensate(
     run: str,
@@ -180,7 +180,7 @@ def compensate(
             )
         run_payments = open_run_payments(instance, run, live=live)
         _, worker_id = find_payee(run_payments, participant, worker)
-        _withdraw(run_payments, worker_id, None)
+        _withdraw_offer(run_payments, worker_id, None)
         return
     reason = plain_reason(reason or "")
     if amount is None or not 0 < len(reason) <= LONGEST_REASON:
@@ -191,14 +191,14 @@ def compensate(
         raise click.UsageError("--amount must be more than 0.")
     account, worker_id = find_payee(run_payments, participant, worker)
     if amend:
-        _withdraw(run_payments, worker_id, amount_minor)
+        _withdraw_offer(run_payments, worker_id, amount_minor)
     entry = prepare_compensation_entry(run_payments, account, worker_id, amount_minor, reason)
     if pays_compensation_as_bonus(run_payments):
-        pay_asking(run_payments, [entry], yes=yes, additional=additional)
+        confirm_and_pay(run_payments, [entry], yes=yes, additional=additional)
         return
     if (proposal := confirm_payments(run_payments, [entry], yes=yes)) is None:
         return
-    was_notified = run_payments.offer(proposal, _link(instance, run))
+    was_notified = run_payments.offer_compensation(proposal, _make_link(instance, run))
     click.echo("The offer is posted, visible to this person only. It is paid once they submit it.")
     click.echo(
         "The platform has notified the person."
@@ -207,7 +207,7 @@ def compensate(
     )
 
 
-def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
+def _withdraw_offer(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
     """Withdraw the offer to a worker, unless the offer has that amount already."""
     withdrawn_minor = withdraw_offer(run_payments, worker_id, amount_minor)
     if withdrawn_minor is not None:
@@ -216,14 +216,14 @@ def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | Non
         )
 
 
-def _link(instance: Path, run: str) -> str:
+def _make_link(instance: Path, run: str) -> str:
     return f"{link_base(instance)}/run/{run}/compensation"
 
 
 _REPORTS_HEADER = ("participant", "ending", "state", "tries", "the platform's answer")
-_SHOWN = 60
-_MISSING = "not owed yet"
-_WHAT_TO_DO = (
+_MOST_CHARACTERS = 60
+_NOT_OWED = "not owed yet"
+_RESTORE_REMEDY = (
     "The database was restored, so the panel may know of endings that are held here, and no "
     "ending may be sent twice. 1. Look at the panel's own pages. 2. Record each held ending that "
     "it knows with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of "
@@ -232,7 +232,7 @@ _WHAT_TO_DO = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ReportLine:
     participant: str
     ending: str
     state: str
@@ -241,7 +241,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportWish:
+class ReportChanges:
     """What to do with a run's reports before they are shown.
 
     Attributes:
@@ -257,14 +257,14 @@ class ReportWish:
 
 
 def reconcile_reports(
-    instance: Path, run_ref: str, wish: ReportWish, *, as_json: bool
+    instance: Path, run_ref: str, changes: ReportChanges, *, as_json: bool
 ) -> bool | None:
     """Compare a run's endings with the reports to its platform, and print the result.
 
     Args:
         instance: The installation's folder.
         run_ref: The run's reference.
-        wish: What to do with the reports first.
+        changes: What to do with the reports first.
         as_json: Whether to print JSON.
 
     Returns:
@@ -280,23 +280,23 @@ def reconcile_reports(
     engine = open_installation(instance, settings, keys, utc_now())
     services = Services(settings, engine, Tokens.from_keys(keys), utc_now, instance)
     hold_unrepeatable_reports(services)
-    if wish.by_hand is not None:
+    if changes.by_hand is not None:
         with services.sessions.begin() as session:
-            confirm_by_hand(session, run, wish.by_hand, utc_now())
-    if wish.fix:
-        _fix(services, run, recruiter, again=wish.again)
+            confirm_by_hand(session, run, changes.by_hand, utc_now())
+    if changes.fix:
+        _requeue(services, run, recruiter, again=changes.again)
     lines = _format_discrepancies(services, run, recruiter)
     with reading(services.sessions) as session:
         reports_are_held = is_held(session.connection(), run.id)
     services.engine.dispose()
     clean = all(line.state == ReportState.DONE for line in lines) and not reports_are_held
-    _print(run, lines, clean=clean, as_json=as_json)
-    if not as_json and (reports_are_held or any(line.answer == HELD for line in lines)):
-        click.echo(_WHAT_TO_DO)
+    _print_lines(run, lines, clean=clean, as_json=as_json)
+    if not as_json and (reports_are_held or any(line.answer == HELD_ANSWER for line in lines)):
+        click.echo(_RESTORE_REMEDY)
     return clean
 
 
-def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: bool) -> None:
+def _requeue(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: bool) -> None:
     with services.sessions.begin() as session:
         study, now = services.study_of(session, run), services.now()
         for person in session.scalars(select(Participant).where(Participant.run_id == run.id)):
@@ -308,11 +308,11 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
 
 def _format_discrepancies(
     services: Services, run: Run, recruiter: ReportingRecruiter
-) -> list[_Line]:
+) -> list[_ReportLine]:
     with reading(services.sessions) as session:
         study = services.study_of(session, run)
         problems = [
-            _Line(person.ref, report.ending, report.state, report.tries, report.answer)
+            _ReportLine(person.ref, report.ending, report.state, report.tries, report.answer)
             for report, person in load_reports(session, run)
         ]
         reported_participants = {line.participant for line in problems}
@@ -324,16 +324,16 @@ def _format_discrepancies(
                 and person.ref not in reported_participants
                 and recruiter.report_terms(study, ending)
             ):
-                problems.append(_Line(person.ref, ending, _MISSING, 0, ""))
+                problems.append(_ReportLine(person.ref, ending, _NOT_OWED, 0, ""))
     return problems
 
 
-def _print(run: Run, lines: Sequence[_Line], *, clean: bool, as_json: bool) -> None:
+def _print_lines(run: Run, lines: Sequence[_ReportLine], *, clean: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(line) for line in lines], indent=2))
         return
     rows = [
-        (line.participant, line.ending, line.state, line.tries, line.answer[:_SHOWN])
+        (line.participant, line.ending, line.state, line.tries, line.answer[:_MOST_CHARACTERS])
         for line in lines
         if line.state != ReportState.DONE
     ]

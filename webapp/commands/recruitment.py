@@ -16,14 +16,14 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import safe_csv, text_table
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import add_instance_option, open_sessions
-from webapp.commands.platform_run import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, live_option, open_published_run
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import EditedOffers, Messages, TestOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.messages import Recipients, check_text, find_recipients, send_message
+from webapp.recruitment.messages import Recipients, check_message, find_recipients, send_message
 from webapp.recruitment.plan_cost import (
     list_audience_rows,
     list_cost_rows,
@@ -56,14 +56,14 @@ from webapp.runs.runs import find_named_run
     help="Print every request without sending any that changes something.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation of the cost.")
-@with_live
+@live_option
 @add_instance_option
 def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> None:
     """Offer RUN's open places on its platform.
 
     Run it again to continue after an interruption or to fill places that became free.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     plan = draft_plan(sessions, platform, run, published.link, utc_now())
     if live:
@@ -97,11 +97,11 @@ def recruitment() -> None:
 
 @recruitment.command()
 @click.argument("run")
-@with_live
+@live_option
 @add_instance_option
 def status(run: str, live: bool, instance: Path) -> None:
     """Show the progress of each offer of RUN."""
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
     header = ("offer", "places", "free", "at work", "submitted", "reviewed", "until")
@@ -123,14 +123,14 @@ def status(run: str, live: bool, instance: Path) -> None:
 
 @recruitment.command("pause")
 @click.argument("run")
-@with_live
+@live_option
 @add_instance_option
 def pause_(run: str, live: bool, instance: Path) -> None:
     """Hide RUN's offers from new workers.
 
     Participants who have begun can finish. Publishing it again resumes.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     ended = pause_run(sessions, platform, run, utc_now())
     click.echo(f"{ended} offers have ended. To open them again: parallax publish {run}")
@@ -144,11 +144,11 @@ def pause_(run: str, live: bool, instance: Path) -> None:
     required=True,
     help="How many hours from now the offers can be found.",
 )
-@with_live
+@live_option
 @add_instance_option
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
     """Keep RUN's open offers visible for more hours from now."""
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     until = utc_now() + timedelta(hours=hours)
     extended = extend_run(sessions, platform, run, until, utc_now())
@@ -158,11 +158,11 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @recruitment.command("poll")
 @click.argument("run")
 @click.option("--every", type=click.IntRange(min=1), help="Repeat every so many seconds.")
-@with_live
+@live_option
 @add_instance_option
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
     """Fetch the state of RUN's assignments from the platform."""
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
     while every:
@@ -238,14 +238,14 @@ def _print_edits(published: PublishedRun) -> None:
 
 @click.command("test")
 @click.argument("run")
-@with_live
+@live_option
 @add_instance_option
 def test_offer(run: str, live: bool, instance: Path) -> None:
     """Make a test study of RUN on its platform.
 
     Only test participants find it. Its pages show what people would see, and store nothing.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, TestOffers):
         raise RunError(
@@ -271,14 +271,14 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
     "--text", required=True, help="What the participants read; @FILE reads it from a file."
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@with_live
+@live_option
 @add_instance_option
 def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path) -> None:
     """Write to RUN's participants on their platform.
 
     For example, invite everybody who finished to the next part.
     """
-    published = open_published(instance, run, live=live)
+    published = open_published_run(instance, run, live=live)
     platform = published.platform
     if not isinstance(platform, Messages):
         raise RunError(
@@ -286,7 +286,9 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
             where=f"run {run}",
             remedy="Write to them on the platform's own pages",
         )
-    body = check_text(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+    body = check_message(
+        Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+    )
     with reading(published.sessions) as session:
         by_offer = find_recipients(session, run, Recipients(whom))
     number = sum(map(len, by_offer.values()))

@@ -21,7 +21,7 @@ from webapp.payments.debts import describe_debts, find_debts
 from webapp.recruiters import simulated_crowd as crowd
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.recruiters.terms import set_aside
 from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
@@ -104,7 +104,7 @@ def _print_link(run: Run, study: Study, link: str) -> None:
 
 def link_base(instance: Path) -> str:
     """Return the present base address of participants' links."""
-    settings, background = load_settings(instance), server.running(instance)
+    settings, background = load_settings(instance), server.find_running_server(instance)
     return background.url if background and not settings.public_url else settings.link_base
 
 
@@ -203,7 +203,7 @@ def open_(run: str, add: int | None, instance: Path) -> None:
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    default=crowd.WORKERS,
+    default=crowd.N_WORKERS,
     show_default=True,
     help="How many take part at the same time.",
 )
@@ -214,11 +214,11 @@ def simulate(
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
         stored_run = find_named_run(session, run)
-        ready = plan(session, stored_run, load_launched_study(session, stored_run))
+        ready = make_plan(session, stored_run, load_launched_study(session, stored_run))
         comes_as = load_recruiter(stored_run.recruiter, load_settings(instance)).visitor()
     server_url = url or _server_url(instance)
     visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
-    total = participants or ready.free
+    total = participants or ready.n_free
     outcomes = list(
         tqdm(visits, desc="Simulating", total=total, unit=" participants", disable=None)
     )
@@ -230,7 +230,7 @@ def simulate(
 
 
 def _server_url(instance: Path) -> str:
-    background = server.running(instance)
+    background = server.find_running_server(instance)
     return background.url if background else load_settings(instance).link_base
 
 

@@ -15,8 +15,14 @@ from webapp.core.instance import open_instance
 from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
-from webapp.jobs.long_job_queue import leaving, open_long_queue
-from webapp.jobs.periodic_queue import PERIODIC, EmbeddedQueue, open_queue, run_job, serve_queue
+from webapp.jobs.long_job_queue import open_long_queue, server_stops
+from webapp.jobs.periodic_queue import (
+    PERIODIC_JOBS,
+    EmbeddedQueue,
+    open_queue,
+    run_job,
+    serve_queue,
+)
 from webapp.recruiters.settings import list_settings, load_settings
 from webapp.server import server_control as server
 from webapp.server.waiting import wait_for_app
@@ -62,16 +68,16 @@ def serve(
     settings = load_settings(open_instance(instance))
     host, port = host or settings.host, settings.port if port is None else port
     if not background:
-        announce = partial(_tell_first_owner, instance)
+        announce = partial(_print_owner_link, instance)
         server.serve(instance, host, port, workers, connections, announce)
     started = server.start(instance, host, port, workers, connections)
     click.echo(f"The server answers at {started.url} (process {started.pid}).")
-    _tell_first_owner(instance, started.url)
+    _print_owner_link(instance, started.url)
     click.echo("Stop it with: parallax stop")
     return started
 
 
-def _tell_first_owner(instance: Path, base: str) -> None:
+def _print_owner_link(instance: Path, base: str) -> None:
     """Print the first owner's link while there is no owner; never where a service's log keeps it.
 
     Only a terminal gets the link itself, because the output of a service is stored and read by
@@ -138,15 +144,17 @@ def work(once: bool, instance: Path) -> None:
         try:
             serve_queue(open_queue(services, folder, app.extensions[METRICS]))
         finally:
-            leaving.set()
+            server_stops.set()
             long_job_worker.stop()
         return
     failed_jobs = [
-        name for name, job in PERIODIC.items() if not run_job(name, job, services, folder, None)
+        name
+        for name, job in PERIODIC_JOBS.items()
+        if not run_job(name, job, services, folder, None)
     ]
     services.engine.dispose()
     if failed_jobs:
         raise WebappError(
             f"{', '.join(failed_jobs)} failed", where=str(instance), remedy="The log above says why"
         )
-    click.echo(f"Done: {', '.join(PERIODIC)}.")
+    click.echo(f"Done: {', '.join(PERIODIC_JOBS)}.")

@@ -30,8 +30,8 @@ from webapp.recruiters.terms import set_aside
 from webapp.runs.launch import find_project_id
 from webapp.runs.runs import StaticMark, list_static_runs, load_launched_study
 from webapp.serverless.folder import (
-    ARCHIVE,
-    ONE_FILE,
+    ARCHIVE_SUFFIX,
+    PAGE_SUFFIXES,
     StaticStudy,
     build_static_study,
     launch_static,
@@ -41,13 +41,13 @@ from webapp.serverless.folder import (
 )
 from webapp.serverless.pages import StaticPages
 from webapp.serverless.refusals import check_needs_no_server, read_publishable_report
-from webapp.serverless.replay import Replay, ReplayedSession, get_start_time
+from webapp.serverless.replay import ReplayedSession, SessionReplay, get_start_time
 from webapp.serverless.session_files import Entry, SessionFiles, read_session_files
-from webapp.serverless.stores import KINDS, Store, make_store
+from webapp.serverless.stores import STORE_KINDS, Store, make_store
 from webapp.services import services_of
 
 # The name of the report in the study's folder.
-REPORT = "report.html"
+REPORT_FILE = "report.html"
 
 
 @click.command()
@@ -63,7 +63,7 @@ REPORT = "report.html"
 @click.option(
     "--store",
     "kind",
-    type=click.Choice(KINDS),
+    type=click.Choice(STORE_KINDS),
     default="file",
     show_default=True,
     help="Where answers are kept.",
@@ -128,7 +128,7 @@ def static(
     recruits.check(study)
     store = make_store(kind, url=url, experiment=experiment, staging=staging, count=not no_counter)
     check_needs_no_server(study, recruits, simulated=simulated)
-    if (kind == "jatos") != (out.suffix.lower() == ARCHIVE):
+    if (kind == "jatos") != (out.suffix.lower() == ARCHIVE_SUFFIX):
         raise RunError(
             f"the name {out.name} does not fit the store {kind}",
             where="--out",
@@ -147,9 +147,9 @@ def static(
     click.echo(
         f"One participant loads at most {_largest_download_bytes(built):,} bytes, compressed."
     )
-    _tell_imbalance(study, seed, mark, dropout)
+    _print_imbalance(study, seed, mark, dropout)
     if report_copy is not None:
-        click.echo(f"{out / REPORT} is the report, {out / 'index.html'} the study.")
+        click.echo(f"{out / REPORT_FILE} is the report, {out / 'index.html'} the study.")
     if unused := set_aside(recruits.terms, study):
         click.echo(f"The recruiter {recruiter} ignores these keys: {', '.join(unused)}.")
 
@@ -180,7 +180,7 @@ def _write_study(
             simulated=pages.simulated,
             project=project,
         )
-        in_one_file = out.suffix.lower() in ONE_FILE
+        in_one_file = out.suffix.lower() in PAGE_SUFFIXES
         built = build_static_study(
             run,
             mark,
@@ -200,7 +200,7 @@ def _write_study(
     return built, ref
 
 
-def _tell_imbalance(study: Study, seed: int, mark: StaticMark, dropout: int) -> None:
+def _print_imbalance(study: Study, seed: int, mark: StaticMark, dropout: int) -> None:
     rng = generator(seed, "imbalance", mark.sessions)
     expected = expected_imbalance(
         study.design.n_lists, mark.sessions, dropout / 100, mark.assignment, rng
@@ -218,7 +218,7 @@ def _largest_download_bytes(built: StaticStudy) -> int:
     return sum(len(gzip.compress(text.encode())) for text in texts)
 
 
-_SHOWN = 5
+_MOST = 5  # problems, files and numbers that a report lists
 
 
 @click.command()
@@ -251,7 +251,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
         lines = _report_files(session_files, unknown)
         for folder in sorted(by_folder.keys() & runs.keys()):
             run, mark = runs[folder]
-            replay = Replay(session, run, load_launched_study(session, run), mark, note)
+            replay = SessionReplay(session, run, load_launched_study(session, run), mark, note)
             ordered = sorted(
                 by_folder[folder].items(), key=lambda item: (get_start_time(item[1]), item[0])
             )
@@ -266,11 +266,11 @@ def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entr
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
     if gathered.repeated:
-        lines.append(f"{gathered.repeated} entries came more than once, and count once.")
-    for name, reason in list(gathered.unreadable.items())[:_SHOWN]:
+        lines.append(f"{gathered.repeated} entries are copies of others, and do not count.")
+    for name, reason in list(gathered.unreadable.items())[:_MOST]:
         lines.append(f"Left out, {name}: {reason}.")
-    if len(gathered.unreadable) > _SHOWN:
-        lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
+    if len(gathered.unreadable) > _MOST:
+        lines.append(f"... and {len(gathered.unreadable) - _MOST} more files.")
     for name, number in gathered.strange.items():
         lines.append(f"{name}: {number} parts were not written by a page.")
     for name, number in gathered.changed.items():
@@ -285,7 +285,11 @@ def _report_files(gathered: SessionFiles, unknown: dict[str, dict[str, list[Entr
 
 
 def _import_report(
-    session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[ReplayedSession]
+    session: Session,
+    run: Run,
+    mark: StaticMark,
+    replay: SessionReplay,
+    replayed: list[ReplayedSession],
 ) -> list[str]:
     """Return the report on a run."""
     states = Counter(
@@ -294,7 +298,7 @@ def _import_report(
     counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
     lines = [f"Run {run.ref} of {run.study} (folder {mark.folder}): {counts or 'nobody'}."]
     for result in replayed:
-        lines += [f"Session {result.session}: {problem}" for problem in result.problems[:_SHOWN]]
+        lines += [f"Session {result.session}: {problem}" for problem in result.problems[:_MOST]]
         if result.missing > 0:
             lines.append(
                 f"Session {result.session}: {result.missing} entries are not in the files."
@@ -318,10 +322,10 @@ def _import_report(
 
 
 def _shortened_list(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:_SHOWN])) + (" ..." if len(numbers) > _SHOWN else "")
+    return ", ".join(map(str, numbers[:_MOST])) + (" ..." if len(numbers) > _MOST else "")
 
 
-def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Replay) -> str:
+def _describe_imbalance(session: Session, run: Run, assignment: str, replay: SessionReplay) -> str:
     rows = session.execute(
         select(Participant.list, func.count())
         .where(Participant.run_id == run.id, Participant.state == State.FINISHED)

@@ -1,4 +1,4 @@
-"""``parallax stopping``: ask a run's stopping rule."""
+"""``parallax stopping``: apply a run's stopping rule."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from webapp.commands.options import add_instance_option, open_sessions
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.retry import run_in_transaction
-from webapp.runs.runs import find_named_run, find_stop, load_launched_study
+from webapp.runs.runs import find_named_run, find_stopping_time, load_launched_study
 from webapp.runs.stopping import is_answered, stop_run
 
 
@@ -25,7 +25,7 @@ def stopping(run: str, instance: Path) -> None:
     with reading(sessions) as session:
         stored_run = find_named_run(session, run)
         study = load_launched_study(session, stored_run)
-        is_stopped = find_stop(session, stored_run) is not None
+        is_stopped = find_stopping_time(session, stored_run) is not None
         is_over = is_stopped or is_answered(session, stored_run, study)
     if is_over and not is_stopped:
         # Reading takes no lock: answers were stored meanwhile.

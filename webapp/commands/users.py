@@ -24,8 +24,8 @@ from webapp.users.sign_in import end_sessions_of_all_users, sign_out_everywhere
 from webapp.users.tokens import list_tokens, revoke_user_token
 from webapp.users.users import FIRST_OWNER_PATH, PASSWORD_LINK_PATH, create_password_link
 
-_ROLES = click.Choice([str(role) for role in Role])
-_PASSWORD = click.option(
+_ROLE_CHOICE = click.Choice([str(role) for role in Role])
+_password_option = click.option(
     "--password-file",
     type=click.File(encoding="utf-8"),
     help="Read the password from the first line of a file (- for the standard input).",
@@ -51,8 +51,8 @@ def list_(instance: Path) -> None:
 
 @users.command()
 @click.argument("name")
-@click.option("--role", type=_ROLES, required=True, help="The role: what the user may do.")
-@_PASSWORD
+@click.option("--role", type=_ROLE_CHOICE, required=True, help="The role: what the user may do.")
+@_password_option
 @click.option(
     "--no-password",
     is_flag=True,
@@ -73,7 +73,7 @@ def add(
 
 @users.command()
 @click.argument("name")
-@click.argument("role", type=_ROLES)
+@click.argument("role", type=_ROLE_CHOICE)
 @add_instance_option
 def role(name: str, role: str, instance: Path) -> None:
     """Give NAME another ROLE."""
@@ -85,7 +85,7 @@ def role(name: str, role: str, instance: Path) -> None:
 
 @users.command()
 @click.argument("name")
-@_PASSWORD
+@_password_option
 @add_instance_option
 def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     """Ask for a new password of NAME and sign them out everywhere."""

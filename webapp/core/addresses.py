@@ -1,4 +1,4 @@
-"""Addresses: where a request comes from, also behind a reverse proxy, and where a URL leads.
+"""Addresses: the client of a request, also behind a reverse proxy, and the host of a URL.
 
 Client addresses are neither stored in plain text nor logged: only a digest under the installation's
 key (``Tokens.digest``) is kept, for an hour.
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
-_FORWARDED = "HTTP_X_FORWARDED_FOR"
+_FORWARDED_HEADER = "HTTP_X_FORWARDED_FOR"
 # Providers give each customer an IPv6 network, identified by this many leading bits.
 _CUSTOMER_PREFIX_BITS = 48
 RESEARCHER_PATH = "/researcher"
@@ -50,7 +50,7 @@ class AddressResolver:
     def _forwarding_chain(self, environ: Mapping[str, object]) -> Iterator[_Address | None]:
         """Yield the addresses that forwarded the request, nearest first; None for invalid ones."""
         yield _parse_address(str(environ.get("REMOTE_ADDR") or ""))
-        forwarded = str(environ.get(_FORWARDED) or "")
+        forwarded = str(environ.get(_FORWARDED_HEADER) or "")
         for entry in reversed(forwarded.split(",") if forwarded.strip() else []):
             yield _parse_address(entry)
 

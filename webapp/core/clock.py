@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 Clock = Callable[[], datetime]
 
 # Corrections of a synchronised clock are smaller, and do not affect leases.
-_SMALLEST_CHANGE = timedelta(minutes=1)
+_LEAST_CLOCK_CHANGE = timedelta(minutes=1)
 # Continues while the machine sleeps, and cannot be set; available on Linux only.
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -18,7 +18,7 @@ def utc_now() -> datetime:
 
 
 def measure_uptime() -> timedelta:
-    """Return the time that has really passed since the machine started."""
+    """Return the time since the machine started, which changes of the clock do not affect."""
     return timedelta(seconds=time.clock_gettime(_BOOT_CLOCK))
 
 
@@ -43,7 +43,7 @@ class ClockWatch:
     def check(self) -> None:
         """Check whether the clock was changed since the last check."""
         offset = self._read_offset()
-        if abs(offset - self._offsets[-1][1]) > _SMALLEST_CHANGE:
+        if abs(offset - self._offsets[-1][1]) > _LEAST_CLOCK_CHANGE:
             self._offsets.append((self._passed(), offset))
 
     def largest_advance(self, within: timedelta) -> timedelta:

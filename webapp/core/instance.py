@@ -12,7 +12,7 @@ from webapp.errors import WebappError
 
 _SECRET_FILE = "secret_key"
 _OWNER_ONLY_UMASK = 0o077
-UNREADABLE = "Give the file to the user of the service (chown), and let it read it: chmod 600"
+READ_REMEDY = "Give the file to the user of the service (chown), and let it read it: chmod 600"
 
 
 def restrict_new_files() -> None:
@@ -37,9 +37,9 @@ def open_instance(folder: Path | None = None) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(folder, os.W_OK | os.X_OK)
     except OSError as error:
-        raise _unusable_folder(folder, str(error)) from error
+        raise _folder_error(folder, str(error)) from error
     if not writable:
-        raise _unusable_folder(folder, "it is read-only")
+        raise _folder_error(folder, "it is read-only")
     return folder.resolve()
 
 
@@ -109,7 +109,7 @@ def replace_text(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _unusable_folder(folder: Path, reason: str) -> WebappError:
+def _folder_error(folder: Path, reason: str) -> WebappError:
     return WebappError(
         f"the instance folder cannot be used: {reason}",
         where=str(folder),

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from experiment.errors import why_unread
-from webapp.core.instance import UNREADABLE, key_file, replace_text, write_once
+from webapp.core.instance import READ_REMEDY, key_file, replace_text, write_once
 from webapp.errors import WebappError
 
 _SHORTEST_SECRET, _OTHERS_BITS = 32, 0o007
@@ -87,7 +87,7 @@ def read_keys(instance: Path, configured: str = "") -> Keys:
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         problem = f"the secret key cannot be read ({why_unread(error)})"
-        raise WebappError(problem, where=str(path), remedy=UNREADABLE) from error
+        raise WebappError(problem, where=str(path), remedy=READ_REMEDY) from error
     rows = _parse_keys(path, text)
     if os.name == "posix" and path.stat().st_mode & _OTHERS_BITS:
         raise WebappError(

@@ -53,7 +53,7 @@ _hide_private_text = _PrivateText(
 REQUESTS, REQUEST_FIELDS = "parallax.requests", ("method", "endpoint", "status", "duration_ms")
 # The extra fields that are logged; other fields from libraries could identify a person.
 _FIELDS = (*REQUEST_FIELDS, "job", "repeated")
-_OWN_LOGGERS = ("parallax", "webapp")
+_PARALLAX_LOGGERS = ("parallax", "webapp")
 # Built once, because a line is written for every answer.
 _ENCODER = json.JSONEncoder(default=str)
 
@@ -76,7 +76,7 @@ def write_logs(log_format: LogFormat, level: str) -> None:
     handler = OncePerMinuteHandler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
     logging.getLogger().handlers[:] = [handler]
-    for name in _OWN_LOGGERS:
+    for name in _PARALLAX_LOGGERS:
         logging.getLogger(name).setLevel(level.upper())
 
 
@@ -150,7 +150,7 @@ def _add_process(_logger: WrappedLogger, _level: str, line: EventDict) -> EventD
     return line
 
 
-_REPEAT_AFTER_S = 60.0
+_REPEAT_INTERVAL_S = 60.0
 # The number of remembered causes; beyond it, all are forgotten and written again.
 _MOST_CAUSES = 500
 _NUMBERS = re.compile(r"\b\d+\b")
@@ -186,7 +186,7 @@ class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
         """Return how many records of a cause were skipped before this one; None to skip it too."""
         with self._guard:
             previous = self._causes.get(cause)
-            if previous is not None and now - previous.at < _REPEAT_AFTER_S:
+            if previous is not None and now - previous.at < _REPEAT_INTERVAL_S:
                 self._causes[cause] = _LastWrite(previous.at, previous.times + 1)
                 return None
             self._causes[cause] = _LastWrite(now, 0)

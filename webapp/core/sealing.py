@@ -1,4 +1,4 @@
-"""How platform ids are stored: encrypted and findable by a keyed digest, or replaced for good.
+"""How platform ids are stored: encrypted, with a keyed digest for searches, or replaced.
 
 The replacement for a forgotten person's ids is a digest of both ids together. The same assignment
 is therefore recognised when the platform reports it again, but the database reveals neither id.

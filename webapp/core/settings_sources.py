@@ -191,7 +191,7 @@ def _suggest_name(name: str, known: Iterable[str]) -> str:
     return f'did you mean "{close_names[0]}"?' if close_names else f"known are {', '.join(names)}"
 
 
-_OWNER_ALONE = 0o600
+_OWNER_ONLY_MODE = 0o600
 
 
 def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
@@ -211,7 +211,7 @@ def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
         WritingError: The file cannot be written.
     """
     path = instance / FILE_NAME
-    text, mode = "", _OWNER_ALONE
+    text, mode = "", _OWNER_ONLY_MODE
     if path.exists():
         text, mode = path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777
     new = _replace_setting(text, section, name, json.dumps(value))

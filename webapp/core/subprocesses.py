@@ -1,4 +1,4 @@
-"""Run work for pages and jobs outside the thread that answers: in a process, or in a thread.
+"""Run work for pages and jobs outside the thread that handles requests, in a process or thread.
 
 Building and auditing lists keeps a processor busy for seconds. The server responds on a single
 thread, so that every participant would have to wait; a separate process delays nobody. Where a
@@ -31,12 +31,12 @@ Result = TypeVar("Result")
 
 # Work in threads that many requests may do at once; the next waits, and delays nobody else.
 _MOST_THREADS = 4
-_LIMIT_S = 300
+_TIME_LIMIT_S = 300
 # For comparison: the checks of the first study take 8 s and 0.25 GiB.
 _MOST_CPU_S, _MOST_MEMORY_BYTES = 90, 4 * 1024**3
 _MOST_CHARACTERS = 200_000  # the maximum length of an error shown on a page
-_BEYOND_CPU = getattr(signal, "SIGXCPU", 0)
-_TRACE = "Traceback (most recent call last)"
+_CPU_LIMIT_SIGNAL = getattr(signal, "SIGXCPU", 0)
+_TRACEBACK_START = "Traceback (most recent call last)"
 _LOG = logging.getLogger(__name__)
 
 
@@ -54,7 +54,7 @@ class CommandResult:
 
 
 def run_in_thread(work: Callable[[], Result]) -> Result:
-    """Do work in another thread if this one answers other requests meanwhile; return its result.
+    """Call a function, in another thread if this one handles other requests; return its result.
 
     The work must use neither the request nor the database.
     """
@@ -70,9 +70,9 @@ def _get_thread_pool() -> ThreadPool:
 
 
 def run_parallax(
-    instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S
+    instance: Path, *arguments: str, limit_s: float | None = _TIME_LIMIT_S
 ) -> CommandResult:
-    """Run a ``parallax`` command that imports only installed code, and return the result.
+    """Run a ``parallax`` command, which imports only installed code, and return the result.
 
     The command may process uploaded files. With a time limit, it may therefore use at most
     ``_MOST_CPU_S`` of processor time and ``_MOST_MEMORY_BYTES``.
@@ -103,7 +103,7 @@ def run_parallax(
             if isinstance(error, subprocess.TimeoutExpired):
                 raise _limit_error("longer than five minutes", arguments[0], 503) from error
             raise
-    if process.returncode == -_BEYOND_CPU:
+    if process.returncode == -_CPU_LIMIT_SIGNAL:
         raise _limit_error(f"more than {_MOST_CPU_S} seconds of a processor", arguments[0])
     if process.returncode and "MemoryError" in err:
         raise _limit_error(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
@@ -140,7 +140,7 @@ def command_environment(instance: Path) -> dict[str, str]:
 
 def describe_failure(instance: Path, text: str) -> str:
     """Return an error text for a page, without traceback and server paths."""
-    if _TRACE in text or not text.strip():
+    if _TRACEBACK_START in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)
         return "The command failed unexpectedly; the server's log contains the reason."
     return _strip_instance_path(instance, text)

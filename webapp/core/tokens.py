@@ -16,7 +16,7 @@ from webapp.errors import RequestError
 # No easily confused letters or digits, and no characters that a shell or a URL would change.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _REFERENCE_LENGTH = 12
-_MOST_KEPT = 10_000
+_CACHE_SIZE = 10_000
 
 
 def new_reference() -> str:
@@ -117,7 +117,7 @@ class _SignerPair:
         self._signer = Signer(secrets, salt=salt, digest_method=hashlib.sha256)
         self._old = Signer(secrets, salt=salt, digest_method=hashlib.sha1)
         # All answers of a session carry the same token. Refused tokens are never cached.
-        self.unsign = lru_cache(_MOST_KEPT)(self._unsign)
+        self.unsign = lru_cache(_CACHE_SIZE)(self._unsign)
 
     def sign(self, text: str) -> str:
         return self._signer.sign(text).decode()

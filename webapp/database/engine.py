@@ -21,26 +21,26 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unfit_folder
-from webapp.database.key_identity import recognise, renew_digests
+from webapp.database.key_identity import renew_digests, verify_keys
 from webapp.database.models.identity import unlock
 from webapp.database.move import explain_refused_change, refuse_moved
 from webapp.database.pool import CountedPool
 from webapp.database.remedies import remedy_for
-from webapp.database.schema import ready_schema
+from webapp.database.schema import create_missing_schema
 from webapp.database.write_lock import serialize_writers
 from webapp.errors import WebappError
 
 # Errors caused by the database's state, not by the statement.
-FAILURES = (OperationalError, InterfaceError, TimeoutError)
+DATABASE_FAILURES = (OperationalError, InterfaceError, TimeoutError)
 # The exit status that asks other programs to try again later (EX_TEMPFAIL).
-_TRY_LATER = 75
+_TRY_LATER_STATUS = 75
 # Like SQLite's busy_timeout; also, a machine without power must not hold a lock for hours.
 _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
     " -c tcp_keepalives_count=3"
 )
 # The same on this side: the loss of the database's machine is noticed within about a minute.
-_NOTICE_SILENCE = {
+_KEEPALIVES = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
@@ -48,10 +48,10 @@ _NOTICE_SILENCE = {
 }
 
 
-class DatabaseAwayError(WebappError):
+class DatabaseUnavailableError(WebappError):
     """The database is unavailable or temporarily unable to work; it may recover by itself."""
 
-    exit_status = _TRY_LATER
+    exit_status = _TRY_LATER_STATUS
 
 
 def make_engine(url: str) -> Engine:
@@ -78,7 +78,7 @@ def _postgres_engine(url: str) -> Engine:
         # No column has this type, so skip the lookup that each engine would make for it.
         options["use_native_hstore"] = False
     if parsed.get_backend_name() == "postgresql":
-        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
+        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_KEEPALIVES}
         # Connection parameters in the URL take precedence.
         arguments = {name: value for name, value in arguments.items() if name not in parsed.query}
     return create_engine(
@@ -101,14 +101,14 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
 
     Raises:
         SchemaError: The schema is older or newer than this code's.
-        DatabaseAwayError: The database is unavailable.
+        DatabaseUnavailableError: The database is unavailable.
         WebappError: The database cannot be used, or the keys are not its own.
     """
     with usable_database(url) as engine:
-        ready_schema(engine)
+        create_missing_schema(engine)
         if keys is not None:
             unlock(engine, Sealer(keys))
-            recognise(engine, keys)
+            verify_keys(engine, keys)
             renew_digests(engine)
     return engine
 
@@ -123,7 +123,7 @@ def usable_database(url: str, *, although_moved: bool = False) -> Iterator[Engin
 
     Raises:
         MoveError: The installation was moved to another database.
-        DatabaseAwayError: The database is unavailable, or fails inside the block.
+        DatabaseUnavailableError: The database is unavailable, or fails inside the block.
         WebappError: The database is in memory, in a missing folder or on a network disk, or its
             driver is not installed.
     """
@@ -152,17 +152,17 @@ def report_database_failures() -> Iterator[None]:
     """Convert a failure of the database inside the block into a readable error.
 
     Raises:
-        DatabaseAwayError: The database failed.
+        DatabaseUnavailableError: The database failed.
     """
     try:
         yield
-    except FAILURES as error:
+    except DATABASE_FAILURES as error:
         raise _database_error(error, "database_url") from error
 
 
 def _database_error(error: Exception, where: str) -> WebappError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    kind = DatabaseAwayError if isinstance(error, FAILURES) else WebappError
+    kind = DatabaseUnavailableError if isinstance(error, DATABASE_FAILURES) else WebappError
     reason = str(cause)
     problem = f"the database cannot be used: {reason.partition(chr(10))[0]}"
     return kind(problem, where=where, remedy=remedy_for(reason))

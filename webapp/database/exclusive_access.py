@@ -14,31 +14,31 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from webapp.database.engine import DatabaseAwayError, make_engine
+from webapp.database.engine import DatabaseUnavailableError, make_engine
 from webapp.database.locks import FileLock, connection_lock, connection_unlock
 from webapp.errors import WebappError
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
-_LOCK = 0x7061_7261_6C6C_7573
+_LOCK_KEY = 0x7061_7261_6C6C_7573
 _CHECK_INTERVAL_S = 10.0
 
 
-class Hold(Protocol):
+class SharedLock(Protocol):
     """A server's shared lock."""
 
     def release(self) -> None:
         """Release the lock."""
 
 
-def hold(engine: Engine) -> Hold:
+def take_shared_lock(engine: Engine) -> SharedLock:
     """Return a server's shared lock, which any number of servers may hold.
 
     Raises:
-        DatabaseAwayError: A command is upgrading or replacing the database at this moment.
+        DatabaseUnavailableError: A command is upgrading or replacing the database at this moment.
         SQLAlchemyError: The database is unavailable.
     """
     if engine.dialect.name != "sqlite":
-        return _DatabaseHold(engine)
+        return _DatabaseLock(engine)
     lock = FileLock(_lock_path(engine), shared=True)
     if not lock.acquire():
         raise _being_replaced_error()
@@ -62,16 +62,16 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
             lock.release()
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not connection_lock(connection, _LOCK, shared=False):
+        if not connection_lock(connection, _LOCK_KEY, shared=False):
             raise _in_use_error()
         try:
             yield
         finally:
             with suppress(SQLAlchemyError):
-                connection_unlock(connection, _LOCK)
+                connection_unlock(connection, _LOCK_KEY)
 
 
-class _DatabaseHold:
+class _DatabaseLock:
     def __init__(self, engine: Engine) -> None:
         # A separate engine, so that the connection never returns to the pool.
         self._engine = make_engine(engine.url.render_as_string(hide_password=False))
@@ -89,7 +89,7 @@ class _DatabaseHold:
         if connection is not None:
             # PostgreSQL releases the lock some time after a disconnect, so release it explicitly.
             with suppress(SQLAlchemyError):
-                connection_unlock(connection, _LOCK, shared=True)
+                connection_unlock(connection, _LOCK_KEY, shared=True)
             _close_for_good(connection)
         self._engine.dispose()
 
@@ -97,7 +97,7 @@ class _DatabaseHold:
         with ExitStack() as closing:
             connection = closing.enter_context(self._engine.connect())
             connection.execution_options(isolation_level="AUTOCOMMIT")
-            if not connection_lock(connection, _LOCK, shared=True):
+            if not connection_lock(connection, _LOCK_KEY, shared=True):
                 return None
             closing.pop_all()
             return connection
@@ -141,8 +141,8 @@ def _in_use_error() -> WebappError:
     )
 
 
-def _being_replaced_error() -> DatabaseAwayError:
-    return DatabaseAwayError(
+def _being_replaced_error() -> DatabaseUnavailableError:
+    return DatabaseUnavailableError(
         "the database is being upgraded or restored",
         where="database_url",
         remedy="Wait until that has finished",

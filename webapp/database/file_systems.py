@@ -18,7 +18,7 @@ from experiment.machine import fcntl
 from webapp.errors import WebappError
 
 MOUNTS = Path("/proc/mounts")
-_SHARED = frozenset(
+_NETWORK_KINDS = frozenset(
     {
         *("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "gpfs", "beegfs"),
         *("glusterfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph"),
@@ -41,7 +41,7 @@ def refuse_network_disk(file: Path, mounts: str) -> None:
         WebappError: The file is on a network file system.
     """
     kind = file_system(file, mounts)
-    if kind in _SHARED:
+    if kind in _NETWORK_KINDS:
         raise WebappError(
             f"an SQLite file on a network file system ({kind}) can be damaged by a second machine",
             where=str(file),
@@ -68,8 +68,10 @@ Lock = Callable[[int], None]
 
 _PAGE_BYTES = mmap.PAGESIZE
 # struct flock on 64-bit Linux: type, whence, start, length, process.
-_WHOLE_FILE = b"" if fcntl is None else struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-_TAKEN = (errno.EACCES, errno.EAGAIN)
+_WHOLE_FILE_LOCK = (
+    b"" if fcntl is None else struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+)
+_IS_LOCKED = (errno.EACCES, errno.EAGAIN)
 # Locks per open file, not per process, so that one process can test both sides.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", None)
 
@@ -83,7 +85,7 @@ def refuse_unfit_folder(folder: Path) -> None:
         WebappError: Locks do not work, or memory is not shared.
     """
     # Without fcntl, SQLite uses the system's own locks, which work on local disks on Windows.
-    missing_feature = lacks(folder) if fcntl is not None else ""
+    missing_feature = find_missing_feature(folder) if fcntl is not None else ""
     if missing_feature:
         raise WebappError(
             f"an SQLite file cannot lie on this file system: {missing_feature}",
@@ -93,7 +95,7 @@ def refuse_unfit_folder(folder: Path) -> None:
         )
 
 
-def lacks(folder: Path) -> str:
+def find_missing_feature(folder: Path) -> str:
     """Return the missing feature of a folder's file system; empty if none is missing."""
     try:
         descriptor, name = tempfile.mkstemp(prefix=".parallax-trial-", dir=folder)
@@ -133,7 +135,7 @@ def _lock_whole(descriptor: int) -> None:
 
 def _lock_ranges(descriptor: int) -> None:
     if _SET_LOCK is not None:
-        fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
+        fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE_LOCK)
 
 
 def _explain_lock_failure(first: int, second: int, lock: Lock, lock_kind: str) -> str:
@@ -144,7 +146,7 @@ def _explain_lock_failure(first: int, second: int, lock: Lock, lock_kind: str) -
     try:
         lock(second)
     except OSError as error:
-        return "" if error.errno in _TAKEN else f"its locks {lock_kind} fail: {error.strerror}"
+        return "" if error.errno in _IS_LOCKED else f"its locks {lock_kind} fail: {error.strerror}"
     return (
         ""
         if lock is _lock_ranges and _SET_LOCK is None

@@ -46,9 +46,9 @@ from webapp.database.models.identity import SealedText, sealer_of
 from webapp.database.prepared import Prepared
 from webapp.errors import WebappError
 
-_PREFIX = "key "
+_STAMP_PREFIX = "key "
 _FINGERPRINT_BYTES = 16
-REMEDY = (
+KEYS_REMEDY = (
     "Put the keys file of this database into its place: the copy that you keep, or the file of the "
     "machine on which keys were rotated last. If it is lost for ever: parallax keys adopt, or "
     "parallax db restore --keys-lost"
@@ -79,21 +79,21 @@ def _compute_fingerprint(purpose: Purpose, key: Key) -> str:
     return key_derivation.derive(key.secret.encode()).hex()
 
 
-def known_keys(connection: Connection) -> Fingerprints:
+def read_fingerprints(connection: Connection) -> Fingerprints:
     """Return the fingerprints of the keys with which the database was written."""
-    return read_stamps(_prepare_fingerprints(connection.dialect).find(connection))
+    return read_stamps(_prepare_fingerprints(connection.dialect).fetch(connection))
 
 
 @cache
 def _prepare_fingerprints(dialect: Dialect) -> Prepared:
     """Return the prepared statement for the fingerprints, one per database dialect."""
-    is_fingerprint = Stamp.name.startswith(_PREFIX)
+    is_fingerprint = Stamp.name.startswith(_STAMP_PREFIX)
     return Prepared(select(Stamp.name, Stamp.value).where(is_fingerprint), dialect)
 
 
 def read_stamps(rows: Iterable[Sequence[str]]) -> Fingerprints:
     """Return the fingerprints among stamps, given as names and values."""
-    words = ((name.split(), value) for name, value in rows if name.startswith(_PREFIX))
+    words = ((name.split(), value) for name, value in rows if name.startswith(_STAMP_PREFIX))
     return {(Purpose(purpose), int(id_)): value for (_, purpose, id_), value in words}
 
 
@@ -118,7 +118,7 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
             yield purpose, f"{words}, with which this database was written"
 
 
-def recognise(engine: Engine, keys: Keys) -> None:
+def verify_keys(engine: Engine, keys: Keys) -> None:
     """Check that the keys belong to the database, and store the fingerprints of new ones.
 
     Args:
@@ -130,7 +130,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     """
     key_fingerprints = fingerprints(keys)
     with engine.connect().execution_options(reading=True) as connection:
-        stored_fingerprints = known_keys(connection)
+        stored_fingerprints = read_fingerprints(connection)
         refuse_other_keys(
             stored_fingerprints,
             None if stored_fingerprints else _find_newest_name(connection),
@@ -151,7 +151,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     except IntegrityError:
         # Another machine started at the same moment, with these keys or with others.
         with engine.connect().execution_options(reading=True) as connection:
-            refuse_other_keys(known_keys(connection), None, keys)
+            refuse_other_keys(read_fingerprints(connection), None, keys)
 
 
 def refuse_other_keys(known: Fingerprints, name: StoredName | None, keys: Keys) -> None:
@@ -166,12 +166,12 @@ def refuse_other_keys(known: Fingerprints, name: StoredName | None, keys: Keys) 
         WebappError: The keys are others.
     """
     for _, problem in key_problems(known, fingerprints(keys)):
-        raise other_keys(problem)
+        raise other_keys_error(problem)
     if not known and name is not None and not _can_open(name, Sealer(keys)):
-        raise other_keys("the names in the database were encrypted with other keys")
+        raise other_keys_error("the names in the database were encrypted with other keys")
 
 
-def other_keys(problem: str) -> WebappError:
+def other_keys_error(problem: str) -> WebappError:
     """Return the error for keys that are not the database's."""
     return WebappError(
         f"the keys do not belong to the database: {problem}",
@@ -180,7 +180,7 @@ def other_keys(problem: str) -> WebappError:
             "the keys with which participants' links were made; with other keys the links open "
             "nothing, and people could take part twice"
         ),
-        remedy=REMEDY,
+        remedy=KEYS_REMEDY,
     )
 
 
@@ -220,15 +220,15 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
     ]
     with engine.begin() as connection:
         refuse_other_keys({}, _find_newest_name(connection), keys)
-        connection.execute(delete(Stamp).where(Stamp.name.startswith(_PREFIX)))
+        connection.execute(delete(Stamp).where(Stamp.name.startswith(_STAMP_PREFIX)))
         connection.execute(insert(Stamp), rows)
 
 
-def knows_people(engine: Engine) -> bool:
+def has_people_or_keys(engine: Engine) -> bool:
     """Return whether a database with any schema has participants or key fingerprints."""
     with engine.connect().execution_options(reading=True) as connection:
         tables = inspect(connection)
-        if tables.has_table(Stamp.__tablename__) and known_keys(connection):
+        if tables.has_table(Stamp.__tablename__) and read_fingerprints(connection):
             return True
         if not tables.has_table(Participant.__tablename__):
             return False
@@ -236,7 +236,7 @@ def knows_people(engine: Engine) -> bool:
 
 
 def _stamp_name(purpose: Purpose, id_: int) -> str:
-    return f"{_PREFIX}{purpose} {id_}"
+    return f"{_STAMP_PREFIX}{purpose} {id_}"
 
 
 _NAME_REFERENCES = (
@@ -251,7 +251,7 @@ _NAME_REFERENCES = (
 _HASH, _SEALED = (type_coerce(column, String) for column in (Identity.hash, Identity.sealed))
 
 
-def sweep(session: Session) -> None:
+def delete_unused_names(session: Session) -> None:
     """Delete the names to which no row refers any more."""
     is_used = or_(*(exists().where(key == Identity.id) for key in _NAME_REFERENCES))
     session.execute(delete(Identity).where(~is_used).execution_options(synchronize_session=False))
@@ -266,7 +266,7 @@ def renew_digests(engine: Engine) -> None:
     """
     prefix = sealer_of(engine.dialect).digest_prefix
     with engine.connect().execution_options(reading=True) as connection:
-        names_under_other_keys = _prepare_outdated_digests(engine.dialect).find(
+        names_under_other_keys = _prepare_outdated_digests(engine.dialect).fetch(
             connection, ours=f"{prefix}%"
         )
     made_with = {int(digest.partition(".")[0]) for (digest,) in names_under_other_keys}
@@ -284,7 +284,7 @@ def renew_digests(engine: Engine) -> None:
             ),
         )
     with engine.begin() as connection:
-        seal_anew(connection)
+        reseal(connection)
 
 
 @cache
@@ -293,8 +293,8 @@ def _prepare_outdated_digests(dialect: Dialect) -> Prepared:
     return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
 
 
-def seal_anew(connection: Connection) -> int:
-    """Seal and digest with the newest keys everything that used older ones; return the number."""
+def reseal(connection: Connection) -> int:
+    """Encrypt and digest again, with the newest keys, what used older ones; return how much."""
     sealer = sealer_of(connection.dialect)
     rows = connection.execute(select(Identity.id, _HASH, _SEALED)).all()
     old = [

@@ -39,13 +39,13 @@ from experiment.machine import machine_id
 from webapp.database.models import Base, Stamp
 from webapp.database.models.base import UtcDateTime
 from webapp.database.models.installation import delete_stamps, set_stamp, stamp_of
-from webapp.database.row_counts import start_counting, stop_counting
+from webapp.database.row_counts import create_triggers, drop_triggers
 from webapp.database.schema import create_tables, drop_tables, revision_of
 from webapp.errors import WebappError
 
 _ARRIVING, _DEPARTED = "move arriving", "move departed"
 _MOVED = "this installation was moved to"
-_ROWS_AT_A_TIME = 1000
+_BATCH_SIZE = 1000
 _REVISION_TABLE = "alembic_version"
 
 
@@ -55,7 +55,7 @@ class MoveError(WebappError):
 
 @dataclass(frozen=True, slots=True)
 class TableProof:
-    """What both databases hold of one table.
+    """The content of one table, the same in both databases.
 
     Attributes:
         name: The table.
@@ -70,7 +70,7 @@ class TableProof:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """What the SQLite file says of the move.
+    """The SQLite file's record of the move.
 
     Attributes:
         move: The move's random name.
@@ -86,7 +86,7 @@ class Departure:
 
 
 def refuse_moved(engine: Engine) -> None:
-    """Raise an error if the installation was moved away from this database, or not quite to it.
+    """Raise an error if the installation was moved from this database, or not completely to it.
 
     Raises:
         MoveError: It was.
@@ -110,7 +110,7 @@ def refuse_moved(engine: Engine) -> None:
 
 
 def explain_refused_change(context: ExceptionContext) -> None:
-    """Say that the file was moved where one of its triggers refuses a change: as an error handler.
+    """Explain a change that a trigger of a moved file refused; an error handler for the engine.
 
     A command that waited for its turn to write found the file in use when it began.
 
@@ -122,7 +122,7 @@ def explain_refused_change(context: ExceptionContext) -> None:
 
 
 def find_departure(connection: Connection) -> Departure | None:
-    """Return what an SQLite file says of its move; None if it was not moved."""
+    """Return an SQLite file's record of its move; None if it was not moved."""
     mark = _read_marks(connection).get(_DEPARTED)
     return None if mark is None else Departure(**mark)
 
@@ -149,17 +149,17 @@ def copy_database(source: Connection, target: Connection, move: str) -> Sequence
         MoveError: The target holds something else, or the databases differ afterwards.
     """
     origin = {"machine": machine_id(), "file": str(Path(str(source.engine.url.database)).resolve())}
-    _make_room(target, origin)
+    _drop_interrupted_move(target, origin)
     _refuse_unknown_tables(source)
     create_tables(target)
     # The counts are copied like every other row.
-    stop_counting(target)
+    drop_triggers(target)
     tables = [_copy_without_sealing(table) for table in Base.metadata.sorted_tables]
     proofs = [_copy_table(source, target, table) for table in tables]
     for table, proof in zip(tables, proofs, strict=True):
         if _read_proof(target, table) != proof:
             raise MoveError(f"the rows of {proof.name} differ after the copy")
-    start_counting(target)
+    create_triggers(target)
     set_stamp(target, _ARRIVING, json.dumps({"move": move, **origin}))
     target.exec_driver_sql("ANALYZE")
     return proofs
@@ -183,14 +183,14 @@ def end_move(target: Connection) -> None:
 
 
 def _read_marks(connection: Connection) -> dict[str, dict[str, str]]:
-    """Return what a database says of a move: its arriving mark, its departed mark, or nothing."""
+    """Return a database's marks of a move: arriving, departed, or none."""
     if not inspect(connection).has_table(Stamp.__tablename__):
         return {}
     marks = {name: stamp_of(connection, name) for name in (_ARRIVING, _DEPARTED)}
     return {name: json.loads(mark) for name, mark in marks.items() if mark is not None}
 
 
-def _make_room(target: Connection, origin: dict[str, str]) -> None:
+def _drop_interrupted_move(target: Connection, origin: dict[str, str]) -> None:
     """Drop what an interrupted move of the same file left.
 
     Raises:
@@ -296,7 +296,7 @@ def _read_proof(connection: Connection, table: Table) -> TableProof:
 
 def _read_rows(connection: Connection, table: Table) -> Iterator[Sequence[Any]]:
     query = select(table).order_by(*table.primary_key)
-    with connection.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as rows:
+    with connection.execute(query.execution_options(yield_per=_BATCH_SIZE)) as rows:
         yield from rows.partitions()
 
 

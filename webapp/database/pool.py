@@ -14,7 +14,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePoo
 from webapp.core.worker_count import PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS
 
 # A process serves this many within a few seconds; further requests are better refused at once.
-MOST_WAITING = 500
+MOST_WAITING_REQUESTS = 500
 
 
 class PoolFullError(TimeoutError):
@@ -46,7 +46,7 @@ class CountedPool(QueuePool):
             PoolFullError: The maximum number of requests is waiting already.
         """
         with self._counting:
-            if self._n_waiting >= MOST_WAITING:
+            if self._n_waiting >= MOST_WAITING_REQUESTS:
                 raise PoolFullError(
                     f"{self._n_waiting} requests are already waiting for a connection"
                 )
@@ -74,7 +74,7 @@ class CountedPool(QueuePool):
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
 
 
-_IDLE_TRANSACTION = "2min"
+_IDLE_LIMIT = "2min"
 # PostgreSQL caches the plans of repeated statements, checks and triggers. A plan made for a table
 # of one page scans the whole table, and many arrivals fill the table before its statistics are
 # updated. All time-critical statements can use an index, so forcing index use costs nothing. JIT
@@ -96,7 +96,7 @@ def set_up_for_serving(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
-        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_LIMIT}'")
         for setting in () if CountedPool.most == RESEARCHER_CONNECTIONS else _PREFER_INDEXES:
             cursor.execute(setting)
         cursor.close()

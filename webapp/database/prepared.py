@@ -51,8 +51,8 @@ class Prepared:
     ) -> None:
         compiled = statement.compile(dialect=dialect, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
-        self.words = str(compiled)
-        assert "POSTCOMPILE" not in self.words, "a list needs is_one_of"
+        self.sql = str(compiled)
+        assert "POSTCOMPILE" not in self.sql, "a list needs is_one_of"
         to_driver = {
             name: bound.type.dialect_impl(dialect).bind_processor(dialect)
             for bound, name in compiled.bind_names.items()
@@ -67,20 +67,20 @@ class Prepared:
         self._names = tuple(self._order or to_driver)
         self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
         self._from_driver = _find_converters(statement, dialect)
-        self._for_many = words_for_many(statement, columns) if columns and not self._order else ""
+        self._for_many = sql_for_many(statement, columns) if columns and not self._order else ""
         # If no value is fixed or converted, a row's values are taken over directly.
         needs_no_conversion = self._order and not self._fixed and not any(to_driver.values())
         self._pick = (
             itemgetter(*self._names) if needs_no_conversion and len(self._names) > 1 else None
         )
 
-    def all(
+    def fetch_raw(
         self, connection: PoolProxiedConnection, values: Mapping[str, object]
     ) -> list[tuple[Any, ...]]:
         """Return every row of the result."""
         cursor = connection.cursor()
         try:
-            cursor.execute(self.words, self._to_driver_values(values))
+            cursor.execute(self.sql, self._to_driver_values(values))
             rows = list(cursor.fetchall())
         finally:
             cursor.close()
@@ -88,25 +88,25 @@ class Prepared:
             rows = [(*row[:index], read(row[index]), *row[index + 1 :]) for row in rows]
         return rows
 
-    def find(self, connection: Connection, **values: object) -> list[tuple[Any, ...]]:
+    def fetch(self, connection: Connection, **values: object) -> list[tuple[Any, ...]]:
         """Return every row of the result, in the transaction of a SQLAlchemy connection.
 
         Raises:
             DBAPIError: The database failed, as if SQLAlchemy itself executed the statement.
         """
         try:
-            return self.all(connection.connection, values)
+            return self.fetch_raw(connection.connection, values)
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._wrap_error(connection, error) from error
 
-    def do(self, connection: Connection, rows: Iterable[Mapping[str, object]]) -> None:
+    def execute(self, connection: Connection, rows: Iterable[Mapping[str, object]]) -> None:
         """Execute the statement for each set of values, in a SQLAlchemy connection's transaction.
 
         Raises:
             DBAPIError: The database failed.
         """
         try:
-            self.run(connection.connection, rows)
+            self.execute_raw(connection.connection, rows)
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._wrap_error(connection, error) from error
 
@@ -117,20 +117,22 @@ class Prepared:
             connection.invalidate(error)
         kind = dialect.loaded_dbapi.Error
         return DBAPIError.instance(
-            self.words, None, error, kind, connection_invalidated=is_disconnected, dialect=dialect
+            self.sql, None, error, kind, connection_invalidated=is_disconnected, dialect=dialect
         )
 
-    def run(self, connection: PoolProxiedConnection, rows: Iterable[Mapping[str, object]]) -> None:
+    def execute_raw(
+        self, connection: PoolProxiedConnection, rows: Iterable[Mapping[str, object]]
+    ) -> None:
         """Execute the statement for each set of values; PostgreSQL inserts all rows at once."""
         rows = list(rows)
         cursor = connection.cursor()
         try:
             if len(rows) == 1:
-                cursor.execute(self.words, self._to_driver_values(rows[0]))
+                cursor.execute(self.sql, self._to_driver_values(rows[0]))
             elif self._for_many:
-                cursor.execute(self._for_many, {"rows": as_json(rows)})
+                cursor.execute(self._for_many, {"rows": encode_json(rows)})
             else:
-                cursor.executemany(self.words, [self._to_driver_values(row) for row in rows])
+                cursor.executemany(self.sql, [self._to_driver_values(row) for row in rows])
         finally:
             cursor.close()
 
@@ -173,7 +175,7 @@ def is_one_of(
 
 def make_list_parameter(values: Iterable[object], dialect: Dialect) -> object:
     """Return the parameter for a list of values."""
-    return as_json(list(values)) if dialect.name == "sqlite" else list(values)
+    return encode_json(list(values)) if dialect.name == "sqlite" else list(values)
 
 
 def make_pairs_table(names: tuple[str, str], dialect: Dialect) -> FromClause:
@@ -196,11 +198,11 @@ def make_pairs_table(names: tuple[str, str], dialect: Dialect) -> FromClause:
 def make_pairs_parameters(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
     """Return the parameters for the rows of such a table expression."""
     if dialect.name == "sqlite":
-        return {"pairs": as_json(rows)}
+        return {"pairs": encode_json(rows)}
     return {"firsts": [first for first, _ in rows], "seconds": [second for _, second in rows]}
 
 
-def words_for_many(statement: Executable, columns: Sequence[str]) -> str:
+def sql_for_many(statement: Executable, columns: Sequence[str]) -> str:
     """Return SQL that inserts any number of rows, passed as the parameter ``rows``.
 
     Args:
@@ -221,4 +223,4 @@ def _encode_as_text(value: object) -> str:
     return value.astimezone(UTC).isoformat()
 
 
-as_json = json.JSONEncoder(separators=(",", ":"), default=_encode_as_text).encode
+encode_json = json.JSONEncoder(separators=(",", ":"), default=_encode_as_text).encode

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 _PAUSES_S = (0.05, 0.2, 0.5)
 # After this time, an error message is better than waiting longer.
-PATIENCE_S = 3.0
+RETRY_LIMIT_S = 3.0
 # SQLSTATEs: serialization failure, deadlock, server stopping, crashed or starting.
 _TEMPORARY_STATES = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
 
@@ -29,7 +29,7 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     Args:
         work: A function that may run twice, or that changes nothing if it fails.
     """
-    deadline = monotonic() + PATIENCE_S
+    deadline = monotonic() + RETRY_LIMIT_S
     for pause_s in _PAUSES_S:
         try:
             return work()

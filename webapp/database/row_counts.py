@@ -33,7 +33,7 @@ PARTICIPANTS = "participants"
 KEPT = "verdict kept"
 EXCLUDED = "verdict excluded"
 # The run's id, the subject and the list.
-Key = tuple[int, str, int]
+CountKey = tuple[int, str, int]
 
 
 def participants_in(state: str) -> str:
@@ -48,7 +48,7 @@ def excluded_by(rule: str) -> str:
 
 def find_wrong_counts(
     connection: Connection, run_id: int | None = None
-) -> dict[Key, tuple[int, int]]:
+) -> dict[CountKey, tuple[int, int]]:
     """Return wrong counts, each with the stored and the actual number.
 
     Args:
@@ -87,7 +87,7 @@ def recount(connection: Connection, run_id: int | None = None) -> None:
         connection.execute(insert(RunCount), count_row)
 
 
-def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[CountKey]:
     key = (RunCount.run_id, RunCount.subject, RunCount.list)
     query = select(*key, func.sum(RunCount.n).cast(Integer)).group_by(*key)
     if run_id is not None:
@@ -95,7 +95,7 @@ def _read_stored_counts(connection: Connection, run_id: int | None) -> Counter[K
     return _execute_count(connection, query)
 
 
-def _count_rows(connection: Connection, run_id: int | None) -> Counter[Key]:
+def _count_rows(connection: Connection, run_id: int | None) -> Counter[CountKey]:
     place = (Place.run_id, Place.list)
     count_rows = [
         (Place.run_id, select(place[0], literal(PLACES), place[1], func.count()).group_by(*place)),
@@ -123,7 +123,7 @@ def _count_rows(connection: Connection, run_id: int | None) -> Counter[Key]:
         ),
         _count_verdicts(),
     ]
-    counts = Counter[Key]()
+    counts = Counter[CountKey]()
     for run, statement in count_rows:
         only = statement if run_id is None else statement.where(run == run_id)
         counts.update(_execute_count(connection, only))
@@ -143,7 +143,9 @@ def _count_verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     return verdicts.c.run_id, count_query
 
 
-def _execute_count(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:
+def _execute_count(
+    connection: Connection, statement: Select[int, str, int, int]
+) -> Counter[CountKey]:
     rows = connection.execute(statement)
     return Counter({(run, subject, list_): n for run, subject, list_, n in rows})
 
@@ -199,7 +201,7 @@ DROP_FUNCTIONS = tuple(
 )
 
 
-def start_counting(connection: Connection) -> None:
+def create_triggers(connection: Connection) -> None:
     """Create the triggers that maintain the counts; existing rows must be counted already."""
     make_statements = (
         _write_sqlite_triggers
@@ -210,7 +212,7 @@ def start_counting(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
 
-def stop_counting(connection: Connection) -> None:
+def drop_triggers(connection: Connection) -> None:
     """Drop the triggers, if there are any."""
     if connection.dialect.name == "sqlite":
         for table in _TABLES:
@@ -260,7 +262,7 @@ def _write_postgresql_triggers() -> Iterator[str]:
                 for row in rows
             )
             name = f"count_{table}_{operation.lower()}"
-            yield _FUNCTION.format(name=name, changes=changes)
+            yield _FUNCTION_SQL.format(name=name, changes=changes)
             # One trigger call per statement, so that the many rows of a launch change a count once.
             tables = " ".join(f"{row} TABLE AS {row.lower()}_rows" for row in rows)
             yield (
@@ -279,7 +281,7 @@ def _write_postgresql_changes(count: _Count, row: str) -> str:
     )
 
 
-_FUNCTION = """
+_FUNCTION_SQL = """
 CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     change record;

@@ -11,22 +11,22 @@ from sqlalchemy import Connection, Engine, String, column, inspect, select, tabl
 
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Base, Run
-from webapp.database.row_counts import recount, start_counting, stop_counting
+from webapp.database.row_counts import create_triggers, drop_triggers, recount
 from webapp.errors import WebappError
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
+_MIGRATIONS_FOLDER = Path(__file__).parent / "migrations"
 # Migration files are named by revision, and applied in the order of their names.
-_VERSIONS = _MIGRATIONS / "versions"
+_VERSIONS_FOLDER = _MIGRATIONS_FOLDER / "versions"
 # The name that commit 92008c70 gives a schema without a stored revision.
 _WITHOUT_REVISION = "0001"
 # The last commit that upgrades a schema from before the baseline.
 UPGRADES_OLDER = "92008c70"
 _REVISION_TABLE = "alembic_version"
 # An arbitrary number that no other program uses as an advisory lock in the same database.
-_LOCK = 0x7061_7261_6C6C_6178
+_LOCK_KEY = 0x7061_7261_6C6C_6178
 
 
 class SchemaError(WebappError):
@@ -36,7 +36,7 @@ class SchemaError(WebappError):
 @cache
 def revisions() -> list[str]:
     """Return all known revisions, oldest first; this code requires the last one."""
-    return sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("[0-9]*.py"))
+    return sorted(file.name.partition("_")[0] for file in _VERSIONS_FOLDER.glob("[0-9]*.py"))
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -56,7 +56,7 @@ def stored_revision(engine: Engine) -> str | None:
         return revision_of(connection)
 
 
-def ready_schema(engine: Engine) -> None:
+def create_missing_schema(engine: Engine) -> None:
     """Create every table in an empty database; leave any other database unchanged.
 
     Raises:
@@ -121,24 +121,24 @@ def upgrade(engine: Engine) -> tuple[str, str]:
 
 def _migrate(connection: Connection) -> None:
     # SQLite cannot replace a table that a trigger uses, or loses its triggers.
-    stop_counting(connection)
+    drop_triggers(connection)
     _import_alembic().upgrade(_alembic_config(connection), revisions()[-1])
     recount(connection)
-    start_counting(connection)
+    create_triggers(connection)
 
 
 def create_tables(connection: Connection) -> str:
     """Create every table in an empty database, and return the revision."""
     # A test checks that upgrading from the baseline gives the same schema.
     Base.metadata.create_all(connection)
-    start_counting(connection)
+    create_triggers(connection)
     _import_alembic().stamp(_alembic_config(connection), revisions()[-1])
     return revisions()[-1]
 
 
 def drop_tables(connection: Connection) -> None:
     """Drop every table, with the triggers."""
-    stop_counting(connection)
+    drop_triggers(connection)
     Base.metadata.drop_all(connection)
     connection.exec_driver_sql(f"DROP TABLE IF EXISTS {_REVISION_TABLE}")
 
@@ -154,7 +154,7 @@ def _alembic_config(connection: Connection) -> "Config":
     from alembic.config import Config
 
     config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(_MIGRATIONS_FOLDER).replace("%", "%%"))
     return config
 
 
@@ -164,7 +164,7 @@ def _schema_lock(engine: Engine) -> Iterator[Connection]:
     with engine.connect() as connection:
         if engine.dialect.name != "sqlite":
             with connection.begin():
-                advisory_lock(connection, _LOCK, wait=True)
+                advisory_lock(connection, _LOCK_KEY, wait=True)
                 yield connection
             return
         with _suspend_foreign_keys(connection), connection.begin():

@@ -14,12 +14,12 @@ from webapp.database.models import Base
 from webapp.database.write_lock import WriteLock
 
 _LOG = logging.getLogger(__name__)
-_PATIENCE_MS = 10_000
+_LOCK_TIMEOUT_MS = 10_000
 # Short, because all other requests of the process wait as well.
-_SHORT_PATIENCE_MS = 200
-_EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
+_SHORT_TIMEOUT_MS = 200
+_EMPTY_LOG_SQL = "PRAGMA wal_checkpoint(TRUNCATE)"
 # A statement that waits for a table lock blocks all later ones.
-_PATIENCE_FOR_TABLE = "SET lock_timeout = '3s'"
+_TABLE_TIMEOUT_SQL = "SET lock_timeout = '3s'"
 # PostgreSQL's planner stores sample values of each column, including free text.
 _COLUMN_SAMPLES = "pg_catalog.pg_statistic"
 
@@ -42,7 +42,7 @@ def scrub(engine: Engine) -> str:
     if engine.dialect.name != "sqlite":
         reason = _rewrite_tables(engine)
     else:
-        was_scrubbed = _run_statements(engine, ["VACUUM", _EMPTY_LOG], _PATIENCE_MS)
+        was_scrubbed = _run_statements(engine, ["VACUUM", _EMPTY_LOG_SQL], _LOCK_TIMEOUT_MS)
         reason = "" if was_scrubbed else "another program kept reading the database"
     if reason:
         _LOG.warning("erased data may remain in the database's files: %s", reason)
@@ -66,7 +66,7 @@ def empty_log(engine: Engine) -> bool:
     """
     if engine.dialect.name != "sqlite" or not _has_content(Path(f"{engine.url.database}-wal")):
         return True
-    return _run_statements(engine, [_EMPTY_LOG], _SHORT_PATIENCE_MS)
+    return _run_statements(engine, [_EMPTY_LOG_SQL], _SHORT_TIMEOUT_MS)
 
 
 def empty_log_soon(engine: Engine) -> None:
@@ -86,7 +86,7 @@ def _rewrite_tables(engine: Engine) -> str:
     names = [*sorted(Base.metadata.tables), _COLUMN_SAMPLES]
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         readers = wait_for_older_transactions(connection)
-        connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
+        connection.exec_driver_sql(_TABLE_TIMEOUT_SQL)
         try:
             # Try every table, even if the previous one could not be rewritten.
             unchanged_tables = [name for name in names if not _rewrite_table(connection, name)]
@@ -150,11 +150,11 @@ def _run_statements(engine: Engine, statements: Sequence[str], patience_ms: int)
 
 
 # A replica reports every ten seconds which rows it still reads.
-_PATIENCE_S = 12.0
+_WAIT_LIMIT_S = 12.0
 _PAUSE_S = 0.1
-_NEXT_TRANSACTION = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+_NEXT_TRANSACTION_SQL = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
 # PostgreSQL shows these columns of all sessions, and their owners, to every user.
-_OLDER_TRANSACTIONS = """
+_OLDER_TRANSACTIONS_SQL = """
 SELECT 'process ' || pid || coalesce(' (' || nullif(application_name, '') || ')', '')
 FROM pg_stat_activity
 WHERE pid <> pg_backend_pid()
@@ -183,9 +183,9 @@ def wait_for_older_transactions(connection: Connection) -> list[str]:
     Returns:
         Descriptions of these transactions; usually none, and at once.
     """
-    next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
-    query = _OLDER_TRANSACTIONS.format(int(next_transaction))
-    deadline = time.monotonic() + _PATIENCE_S
+    next_transaction = connection.exec_driver_sql(_NEXT_TRANSACTION_SQL).scalar_one()
+    query = _OLDER_TRANSACTIONS_SQL.format(int(next_transaction))
+    deadline = time.monotonic() + _WAIT_LIMIT_S
     while (
         readers := [*connection.exec_driver_sql(query).scalars()]
     ) and time.monotonic() < deadline:

@@ -84,7 +84,7 @@ class FairLock:
             return False
 
 
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 _RETRY_INTERVAL_S = 0.0005
 _PAUSE_S = 0.05
 _HAS_TURN, _BEGIN = "turn", "BEGIN IMMEDIATE"
@@ -111,8 +111,8 @@ class WriteLock:
             OSError: The file cannot be opened or locked; later callers may succeed, and need not
                 wait for this one.
         """
-        deadline = monotonic() + _PATIENCE_S
-        if not self._threads.acquire(_PATIENCE_S, quick=quick):
+        deadline = monotonic() + _TIMEOUT_S
+        if not self._threads.acquire(_TIMEOUT_S, quick=quick):
             return False
         was_taken = False
         try:
@@ -196,7 +196,7 @@ def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
 def _begin_in_turn(
     info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object], *, quick: bool
 ) -> None:
-    deadline = monotonic() + _PATIENCE_S
+    deadline = monotonic() + _TIMEOUT_S
     if not info.get(_HAS_TURN):
         info[_HAS_TURN] = lock.acquire(quick=quick)
     # A plain BEGIN that reads and then writes fails at once if another writer came in between;

@@ -18,9 +18,9 @@ from experiment.machine import user_number
 from webapp.database.models import Stamp
 
 # The size of an answer with its log line; an empty file fits even on a full disk.
-_TRIAL = b"\0" * 16_384
+_TRIAL_BYTES = b"\0" * 16_384
 # An id that no sequence generates, so that none is used up; the row is never committed.
-_ROW = {"id": 0, "name": "write trial", "value": ""}
+_TRIAL_ROW = {"id": 0, "name": "write trial", "value": ""}
 # More frequent calls get the cached result, because the public must not trigger writes at will.
 _CACHED_FOR_S = 5.0
 
@@ -33,14 +33,14 @@ def explain_write_failure(engine: Engine, instance: Path) -> str:
     for folder in sorted(folders):
         try:
             with tempfile.TemporaryFile(dir=folder) as file:
-                file.write(_TRIAL)
+                file.write(_TRIAL_BYTES)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             return f"nothing can be written to {folder} ({error.strerror})"
     try:
         with engine.connect() as connection, connection.begin() as transaction:
-            connection.execute(insert(Stamp), _ROW)
+            connection.execute(insert(Stamp), _TRIAL_ROW)
             transaction.rollback()
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).partition("\n")[0]

@@ -31,8 +31,8 @@ class WishKind(StrEnum):
 
 # Final wishes, in ascending order; each includes those before it. The other kinds may be repeated,
 # and the newest entry counts.
-FINAL = (WishKind.WITHDRAWN, WishKind.ERASED, WishKind.FORGOTTEN)
-ERASING = (WishKind.ERASED, WishKind.FORGOTTEN)
+FINAL_WISHES = (WishKind.WITHDRAWN, WishKind.ERASED, WishKind.FORGOTTEN)
+ERASING_WISHES = (WishKind.ERASED, WishKind.FORGOTTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,12 @@ class Entry:
 
     def __str__(self) -> str:
         """Return the entry as a line of the record."""
-        timespec = "seconds" if self.deed in FINAL else "microseconds"
+        timespec = "seconds" if self.deed in FINAL_WISHES else "microseconds"
         time = "-" if self.at is None else self.at.isoformat(timespec=timespec)
         fields = [self.deed, self.digest, time]
-        return " ".join(fields if self.deed in FINAL else [*fields, self.mark, self.content or "-"])
+        return " ".join(
+            fields if self.deed in FINAL_WISHES else [*fields, self.mark, self.content or "-"]
+        )
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -80,7 +82,7 @@ def read_entry(line: str, source: str) -> Entry:
     """
     try:
         deed, digest, at, *amendment = line.split(" ")
-        mark, content = amendment if WishKind(deed) not in FINAL else (*amendment, "", "")
+        mark, content = amendment if WishKind(deed) not in FINAL_WISHES else (*amendment, "", "")
         if content.strip(_ERASED_SIGN + "-") == "":
             content = ""
         time = None if at == "-" else datetime.fromisoformat(at)
@@ -111,7 +113,7 @@ def parse_key_id(text: str) -> int:
 
 def list_erased_digests(entries: Iterable[Entry]) -> frozenset[str]:
     """Return the digests of the people whose data the entries erase."""
-    return frozenset(entry.digest for entry in entries if entry.deed in ERASING)
+    return frozenset(entry.digest for entry in entries if entry.deed in ERASING_WISHES)
 
 
 def compute_mark(ref: str) -> str:
@@ -121,7 +123,7 @@ def compute_mark(ref: str) -> str:
 
 RECORD_FILE = "erasures"
 # The prefix of a line that names the record's owner (``webapp.erasures.record``).
-OWNER = "installation "
+OWNER_MARK = "installation "
 # The file of earlier versions: one digest per line, of forgotten people.
 _OLDER_FILE = "forgotten"
 
@@ -151,7 +153,7 @@ def read_record(path: Path) -> list[Entry]:
         ) from error
     complete, _, _ = text.rpartition("\n")  # a crash may have truncated the last line
     lines = complete.splitlines()
-    return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER)]
+    return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER_MARK)]
 
 
 def append_entries(instance: Path, entries: Iterable[Entry]) -> None:
@@ -221,7 +223,7 @@ def overwrite_erased_corrections(instance: Path, digests: Collection[str] = ()) 
             complete, line_end, _ = path.read_text(encoding="ascii").rpartition("\n")
             lines = (
                 overwrite_content(line)
-                if not line.startswith(OWNER) and read_entry(line, str(path)) in erased_entries
+                if not line.startswith(OWNER_MARK) and read_entry(line, str(path)) in erased_entries
                 else line
                 for line in complete.splitlines()
             )
@@ -263,7 +265,7 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
 
 
 def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()) -> None:
-    """Write a copy of a record that only its owner can read, replacing an older copy.
+    """Write a copy of a record, which only the file's owner can read, over any older copy.
 
     Args:
         path: The file to write.

@@ -21,9 +21,9 @@ from webapp.core.tokens import new_reference
 from webapp.database.models import Erasure
 from webapp.database.prepared import Prepared
 from webapp.erasures.file import (
-    ERASING,
-    FINAL,
-    OWNER,
+    ERASING_WISHES,
+    FINAL_WISHES,
+    OWNER_MARK,
     Entry,
     WishKind,
     append_entries,
@@ -37,7 +37,7 @@ from webapp.erasures.file import (
 )
 from webapp.errors import WebappError
 
-_TEXT = "the record of erasures of this installation"
+_OWNER_TEXT = "the record of erasures of this installation"
 
 
 def read_owner_lines(path: Path) -> list[str]:
@@ -46,7 +46,7 @@ def read_owner_lines(path: Path) -> list[str]:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         return []  # reading its entries reports the error
-    return [line for line in text.rpartition("\n")[0].splitlines() if line.startswith(OWNER)]
+    return [line for line in text.rpartition("\n")[0].splitlines() if line.startswith(OWNER_MARK)]
 
 
 def refuse_foreign_record(path: Path, sealer: Sealer) -> None:
@@ -80,13 +80,13 @@ def has_foreign_owner(path: Path, sealer: Sealer) -> bool:
             first_line = file.readline().decode("ascii").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return False  # reading its entries reports the error
-    return first_line.startswith(OWNER) and _is_foreign([first_line], sealer)
+    return first_line.startswith(OWNER_MARK) and _is_foreign([first_line], sealer)
 
 
 def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
     own_digests = _compute_own_digests(sealer)
     known_key_ids = {digest.partition(".")[0] for digest in own_digests}
-    line_digests = {digest.removeprefix(OWNER) for digest in lines}
+    line_digests = {digest.removeprefix(OWNER_MARK) for digest in lines}
     checkable_digests = {
         digest for digest in line_digests if digest.partition(".")[0] in known_key_ids
     }
@@ -96,7 +96,7 @@ def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
 # Called for every new participant; keys do not change during a process's lifetime.
 @lru_cache(8)
 def _compute_own_digests(sealer: Sealer) -> frozenset[str]:
-    return frozenset(sealer.digests(_TEXT))
+    return frozenset(sealer.digests(_OWNER_TEXT))
 
 
 def sign_record(instance: Path, sealer: Sealer) -> None:
@@ -105,7 +105,7 @@ def sign_record(instance: Path, sealer: Sealer) -> None:
     Raises:
         WebappError: The file cannot be written.
     """
-    line = f"{OWNER}{sealer.digest(_TEXT)}"
+    line = f"{OWNER_MARK}{sealer.digest(_OWNER_TEXT)}"
     if line not in read_owner_lines(get_record_path(instance)):
         append_lines(instance, [line])
 
@@ -121,7 +121,7 @@ def remove_owner(instance: Path) -> None:
         return
     try:
         lines = path.read_text(encoding="ascii").splitlines(keepends=True)
-        replace_text(path, "".join(line for line in lines if not line.startswith(OWNER)))
+        replace_text(path, "".join(line for line in lines if not line.startswith(OWNER_MARK)))
     except OSError as error:
         raise record_write_error(path, error) from error
 
@@ -209,7 +209,7 @@ class ErasureRecord:
         if new_entries:
             append_entries(self.instance, new_entries)
             store_entries(session, new_entries)
-        if kind in ERASING:
+        if kind in ERASING_WISHES:
             digests = {digest for mark in marks for digest in self._compute_digests(mark)}
             overwrite_erased_corrections(self.instance, digests)
             their_corrections = Erasure.digest.in_(digests), Erasure.content != ""
@@ -266,12 +266,12 @@ class ErasureRecord:
             wishes: Entries by digest (``select_final_wishes``).
         """
         entries = [wishes[digest] for digest in self._compute_digests(mark) if digest in wishes]
-        return max(entries, key=lambda entry: FINAL.index(entry.deed), default=None)
+        return max(entries, key=lambda entry: FINAL_WISHES.index(entry.deed), default=None)
 
     def collect_amendments(
         self, mark: str, entries: Mapping[str, Sequence[Entry]]
     ) -> tuple[dict[str, str], Entry | None]:
-        """Return a person's newest corrections, and the entry on the use of their data.
+        """Return a person's newest corrections, and the last entry that restricts or releases use.
 
         Args:
             mark: The person's mark.
@@ -300,7 +300,7 @@ def group_amendments(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """Return the repeatable wishes by their people's digests."""
     entries_of: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.deed not in FINAL:
+        if entry.deed not in FINAL_WISHES:
             entries_of.setdefault(entry.digest, []).append(entry)
     return entries_of
 
@@ -309,17 +309,17 @@ def select_final_wishes(entries: Iterable[Entry]) -> dict[str, Entry]:
     """Return the most extensive final wish of each person, by digest."""
     wishes = dict[str, Entry]()
     for entry in entries:
-        if entry.deed not in FINAL:
+        if entry.deed not in FINAL_WISHES:
             continue
         earlier = wishes.get(entry.digest)
-        if earlier is None or FINAL.index(earlier.deed) < FINAL.index(entry.deed):
+        if earlier is None or FINAL_WISHES.index(earlier.deed) < FINAL_WISHES.index(entry.deed):
             wishes[entry.digest] = entry
     return wishes
 
 
 def has_stored_entries(connection: Connection) -> bool:
     """Return whether the database contains an entry of the record."""
-    return bool(_prepare_any_entry_query(connection.dialect).find(connection))
+    return bool(_prepare_any_entry_query(connection.dialect).fetch(connection))
 
 
 @cache

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
-from webapp.database.backup.backup import Restorable
+from webapp.database.backup.backup import SoundBackup
 from webapp.database.key_identity import (
     StoredName,
-    other_keys,
+    other_keys_error,
     read_stamps,
     refuse_other_keys,
     sealed_columns,
@@ -21,7 +21,7 @@ from webapp.erasures.record import refuse_unreadable_entries
 
 _STAMP, _IDENTITY, _ERASURE = (table.__tablename__ for table in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write a false value (a name that is not a stand-in).
-_NO = ("0", "f")
+_FALSE_VALUES = ("0", "f")
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _BackupContents:
 
 
 def refuse_backup_of_lost_keys(
-    backup: Restorable, keys: Keys, path: Path, *, adopted: bool
+    backup: SoundBackup, keys: Keys, path: Path, *, adopted: bool
 ) -> None:
     """Raise an error if the available keys cannot open the backup; nothing is changed.
 
@@ -53,13 +53,13 @@ def refuse_backup_of_lost_keys(
     fingerprints = {} if adopted else read_stamps(contents.stamps)
     refuse_other_keys(fingerprints, contents.newest[1] if contents.newest else None, keys)
     if missing_ids := sorted(contents.sealed_with - {key.id for key in keys.sealing}):
-        raise other_keys(
+        raise other_keys_error(
             f"the keys file lacks key {missing_ids[0]}, which encrypted names in the backup"
         )
     refuse_unreadable_entries(contents.erasures, Sealer(keys), path)
 
 
-def _read_backup(backup: Restorable) -> _BackupContents:
+def _read_backup(backup: SoundBackup) -> _BackupContents:
     contents = _BackupContents()
     for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_list_sealed_columns()})):
         if table == _STAMP:
@@ -69,7 +69,7 @@ def _read_backup(backup: Restorable) -> _BackupContents:
         else:
             texts = (row[column] for column in _list_sealed_columns()[table])
             contents.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
-        if table == _IDENTITY and row["forgotten"] in _NO:
+        if table == _IDENTITY and row["forgotten"] in _FALSE_VALUES:
             name = StoredName(row["sealed"] or "", row["hash"] or "")
             contents.newest = max(contents.newest or (0, name), (int(row["id"] or 0), name))
     return contents

@@ -9,11 +9,11 @@ from sqlalchemy import Connection, Dialect, Engine
 from webapp.core.instance import key_file
 from webapp.core.keys import Purpose, read_keys
 from webapp.database.key_identity import (
-    REMEDY,
+    KEYS_REMEDY,
     Fingerprints,
     fingerprints,
     key_problems,
-    known_keys,
+    read_fingerprints,
 )
 from webapp.database.models.identity import keys_of, sealer_of
 from webapp.erasures.file import get_record_path
@@ -57,7 +57,7 @@ _ONLY_PUBLISHING = frozenset({Operation.PUBLISH})
 
 def check_keys(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if the keys in use or the keys in the file are not those of the database."""
-    stored = known_keys(connection)
+    stored = read_fingerprints(connection)
     if not stored:
         return
     in_use = keys_of(connection.dialect)
@@ -66,11 +66,13 @@ def check_keys(connection: Connection, installation: Installation) -> Iterator[B
         reported_keys.add(problem)
         # Only newer links issued by another machine cannot be read here.
         lacks_signing_key = purpose is Purpose.SIGNING and "lacks" in problem
-        yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks_signing_key else EVERY_OPERATION)
+        yield Blocker(
+            problem, KEYS_REMEDY, _ONLY_PUBLISHING if lacks_signing_key else EVERY_OPERATION
+        )
     # The keys in the file take effect at the next start.
     for problem in _find_key_file_problems(stored, installation):
         if problem not in reported_keys:
-            yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if in_use else EVERY_OPERATION)
+            yield Blocker(problem, KEYS_REMEDY, _ONLY_PUBLISHING if in_use else EVERY_OPERATION)
 
 
 def _find_key_file_problems(stored: Fingerprints, installation: Installation) -> Iterator[str]:
@@ -110,7 +112,7 @@ CHECKS: Mapping[str, Check] = {
 _JOB_CHECKS: Mapping[str, Check] = {"told": panel_call_counter.check_panel_calls}
 # The operations that a check may block, for checks that never block all of them.
 _BLOCKED_OPERATIONS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
-_INSTALLATION = "parallax_installation"
+_ATTACHED = "parallax_installation"
 
 
 class GateError(WebappError):
@@ -119,7 +121,7 @@ class GateError(WebappError):
 
 def attach_installation(engine: Engine, installation: Installation) -> None:
     """Attach the installation to a database engine, for the gate to compare."""
-    setattr(engine.dialect, _INSTALLATION, installation)
+    setattr(engine.dialect, _ATTACHED, installation)
 
 
 def find_blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
@@ -146,7 +148,7 @@ def refuse_if_blocked(operation: Operation, connection: Connection) -> None:
     for _, blocker in _run_checks(connection, checks):
         if operation in blocker.forbids:
             raise GateError(
-                f"the server does not {operation} now: {blocker.says}",
+                f"the server does not {operation} now: {blocker.problem}",
                 where="the installation",
                 remedy=blocker.remedy,
             )
@@ -198,7 +200,7 @@ def _run_checks(
 
 
 def _get_installation(dialect: Dialect) -> Installation:
-    installation: Installation | None = getattr(dialect, _INSTALLATION, None)
+    installation: Installation | None = getattr(dialect, _ATTACHED, None)
     if installation is None:
         raise GateError("the database was opened without the installation that it belongs to")
     return installation

@@ -44,12 +44,12 @@ class Blocker:
     """A problem that must be repaired before certain operations.
 
     Attributes:
-        says: The problem, as part of a sentence.
+        problem: The problem, as part of a sentence.
         remedy: The instructions for repairing it.
         forbids: The operations that are blocked until then.
     """
 
-    says: str
+    problem: str
     remedy: str
     forbids: frozenset[Operation] = EVERY_OPERATION
 

@@ -19,11 +19,11 @@ from webapp.database.models.installation import delete_stamps, set_stamp, stamp_
 from webapp.database.prepared import Prepared
 from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
-FILE = "ledger"
+LEDGER_FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "
 _FIRST_EPOCH = 1
 _FILE_LOST = (
-    f"the file {FILE}, which records the last entry of the payment ledger, is missing "
+    f"the file {LEDGER_FILE}, which records the last entry of the payment ledger, is missing "
     "from the instance folder or cannot be read"
 )
 FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH})
@@ -156,7 +156,7 @@ def _read_epoch(connection: Connection) -> int:
 
 
 def _read_database_state(connection: Connection) -> LedgerState:
-    [(epoch, payments, offers)] = _prepare_state_query(connection.dialect).find(connection)
+    [(epoch, payments, offers)] = _prepare_state_query(connection.dialect).fetch(connection)
     return LedgerState(int(epoch or _FIRST_EPOCH), payments or 0, offers or 0)
 
 
@@ -174,11 +174,11 @@ def _prepare_state_query(dialect: Dialect) -> Prepared:
 def _read_file_state(instance: Path) -> LedgerState | None:
     """Return the state in the file; None if the file is missing or unreadable."""
     try:
-        fields = json.loads((instance / FILE).read_bytes())
+        fields = json.loads((instance / LEDGER_FILE).read_bytes())
         return LedgerState(int(fields["epoch"]), int(fields["payments"]), int(fields["offers"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _write_file_state(instance: Path, state: LedgerState) -> None:
-    write_numbers(instance / FILE, asdict(state))
+    write_numbers(instance / LEDGER_FILE, asdict(state))

@@ -18,14 +18,14 @@ from webapp.database.models.installation import delete_stamps, set_stamp, stamp_
 from webapp.database.prepared import Prepared
 from webapp.gate.installation import Blocker, Installation, Operation, write_numbers
 
-FILE = "told"
+COUNTER_FILE = "told"
 _CALLS, _DOUBT, _HELD = "told calls", "told doubt", "told held "
 _EVERY_PARTICIPANT = "all"
 
 
 def check_panel_calls(connection: Connection, _installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if panels may know more than the database, until each run is decided."""
-    stamps = _prepare_held_runs_query(connection.dialect).find(connection)
+    stamps = _prepare_held_runs_query(connection.dialect).fetch(connection)
     held = {int(name.removeprefix(_HELD)): value for name, value in stamps}
     if not held:
         return
@@ -59,12 +59,12 @@ def count_call(connection: Connection, installation: Installation) -> None:
     row = insert(Stamp).values(name=_CALLS, value="1")
     upsert = row.on_conflict_do_update(index_elements=["name"], set_={"value": incremented})
     calls = connection.scalar(upsert.returning(Stamp.value))
-    write_numbers(installation.instance / FILE, {"calls": int(calls or 1)})
+    write_numbers(installation.instance / COUNTER_FILE, {"calls": int(calls or 1)})
 
 
 def prepare_restore(instance: Path) -> None:
     """Set the file's number ahead of any database that is about to be restored."""
-    write_numbers(instance / FILE, {"calls": (_read_file_count(instance) or 0) + 1})
+    write_numbers(instance / COUNTER_FILE, {"calls": (_read_file_count(instance) or 0) + 1})
 
 
 def mark_restored(connection: Connection) -> None:
@@ -87,7 +87,7 @@ def settle_calls(connection: Connection, installation: Installation) -> None:
     calls = max(_read_file_count(installation.instance) or 0, _read_database_count(connection))
     delete_stamps(connection, _DOUBT)
     set_stamp(connection, _CALLS, str(calls))
-    write_numbers(installation.instance / FILE, {"calls": calls})
+    write_numbers(installation.instance / COUNTER_FILE, {"calls": calls})
 
 
 def hold_calls(connection: Connection, run_id: int) -> None:
@@ -120,6 +120,6 @@ def _read_database_count(connection: Connection) -> int:
 def _read_file_count(instance: Path) -> int | None:
     """Return the number in the file; None if the file is missing or unreadable."""
     try:
-        return int(json.loads((instance / FILE).read_bytes())["calls"])
+        return int(json.loads((instance / COUNTER_FILE).read_bytes())["calls"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

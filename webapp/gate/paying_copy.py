@@ -42,10 +42,10 @@ _STAMP = "paying copy"
 # Longer than a platform call takes, with its repetitions.
 _LOCK_TIMEOUT_S = 300.0
 FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS})
-REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-copy show"
+RIGHT_REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-copy show"
 
 
-class State(StrEnum):
+class CardState(StrEnum):
     """The state of a copy's card."""
 
     PAYING = "paying"
@@ -68,7 +68,7 @@ class Card:
     """
 
     copy: str
-    state: State
+    state: CardState
     machine: str
     folder: str
     inode: int
@@ -102,12 +102,12 @@ class PayingCopyError(WebappError):
 def check_paying_copy(connection: Connection, installation: Installation) -> Iterator[Blocker]:
     """Yield a blocker if another copy has the right to pay, or if it is unknown which one."""
     if problem := _explain_missing_right(connection, installation.instance):
-        yield Blocker(problem, REMEDY, FORBIDS)
+        yield Blocker(problem, RIGHT_REMEDY, FORBIDS)
 
 
 def find_holder(connection: Connection) -> Holder | None:
     """Return the database's entry on the paying copy; None if there is none."""
-    [(value,)] = _prepare_holder_query(connection.dialect).find(connection)
+    [(value,)] = _prepare_holder_query(connection.dialect).fetch(connection)
     return None if value is None else Holder(**json.loads(value))
 
 
@@ -117,7 +117,7 @@ def is_paying(connection: Connection, instance: Path) -> bool:
     return (
         holder is not None
         and card is not None
-        and card.state == State.PAYING
+        and card.state == CardState.PAYING
         and card.copy == holder.copy != ""
         and card.database == _identify_database(connection)
     )
@@ -128,7 +128,7 @@ def read_card(instance: Path) -> Card | None:
     file = instance / FILE
     try:
         fields = json.loads(file.read_bytes())
-        card = Card(**{**fields, "state": State(fields["state"])})
+        card = Card(**{**fields, "state": CardState(fields["state"])})
         inode = file.stat().st_ino
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -153,7 +153,7 @@ def allow_platform_call(instance: Path) -> Iterator[bool]:
 def may_call_platforms(instance: Path) -> bool:
     """Return whether the card says that this copy may move money or places."""
     card = read_card(instance)
-    return card is not None and card.state == State.PAYING
+    return card is not None and card.state == CardState.PAYING
 
 
 def must_begin(connection: Connection, instance: Path) -> bool:
@@ -167,7 +167,7 @@ def must_begin(connection: Connection, instance: Path) -> bool:
         if not (instance / FILE).exists():
             return True
         matches_database = card is not None and card.database == _identify_database(connection)
-        is_paying_card = card is not None and card.state == State.PAYING
+        is_paying_card = card is not None and card.state == CardState.PAYING
         return is_paying_card and (matches_database or not _has_offers(connection))
     return not (instance / FILE).exists() and _shares_database(connection, holder)
 
@@ -185,17 +185,17 @@ def mark_card_restored(instance: Path) -> None:
     """Mark the card as restored before a backup replaces the folder's database."""
     card = read_card(instance)
     with block_platform_calls(instance):
-        if card is not None and card.state in (State.PAYING, State.RESTORED):
-            _write_card(instance, State.RESTORED, card.copy, card.database)
+        if card is not None and card.state in (CardState.PAYING, CardState.RESTORED):
+            _write_card(instance, CardState.RESTORED, card.copy, card.database)
         else:
-            _write_card(instance, State.WAITING)
+            _write_card(instance, CardState.WAITING)
 
 
 def find_request_code(instance: Path) -> str:
     """Return the code to which another copy hands over the right to pay; make it if missing."""
     card = read_card(instance)
     if card is None or not card.request:
-        state = card.state if card is not None else State.WAITING
+        state = card.state if card is not None else CardState.WAITING
         card = _write_card(
             instance, state, card.copy if card else "", card.database if card else ""
         )
@@ -216,7 +216,7 @@ def give_up_right(connection: Connection, instance: Path) -> None:
             remedy="Find the paying copy: parallax paying-copy show",
         )
     set_stamp(connection, _STAMP, json.dumps(asdict(replace(holder, copy=""))))
-    _write_card(instance, State.WAITING)
+    _write_card(instance, CardState.WAITING)
 
 
 def compute_transfer_code(keys: Keys, request: str) -> str:
@@ -231,7 +231,7 @@ def may_take_right(connection: Connection, instance: Path, keys: Keys, code: str
     card, holder = read_card(instance), find_holder(connection)
     if (
         card is not None
-        and card.state == State.RESTORED
+        and card.state == CardState.RESTORED
         and card.database == _identify_database(connection)
     ):
         return True
@@ -247,36 +247,36 @@ def take_right(connection: Connection, installation: Installation) -> None:
     """Make this copy the paying one; writes to the database."""
     holder, database = find_holder(connection), _identify_database(connection)
     if holder is not None and _shares_database(connection, holder):
-        _write_card(installation.instance, State.PAYING, holder.copy, database)
+        _write_card(installation.instance, CardState.PAYING, holder.copy, database)
         return
     copy = secrets.token_hex(16)
     folder, address = str(installation.instance.resolve()), installation.settings.link_base
     new_holder = Holder(copy, machine_id(), folder, database, address)
     # If another machine was faster, this fails before the card is written.
     set_stamp(connection, _STAMP, json.dumps(asdict(new_holder)))
-    _write_card(installation.instance, State.PAYING, copy, database)
+    _write_card(installation.instance, CardState.PAYING, copy, database)
 
 
-def find_movable_right(connection: Connection, instance: Path) -> State | None:
+def find_movable_right(connection: Connection, instance: Path) -> CardState | None:
     """Return this copy's right to pay, which a move to another database takes along; None if none.
 
     ``State.RESTORED`` is the right to take over without another copy's code.
     """
     if is_paying(connection, instance):
-        return State.PAYING
+        return CardState.PAYING
     card = read_card(instance)
     is_own = card is not None and card.database == _identify_database(connection)
-    return State.RESTORED if is_own and card and card.state == State.RESTORED else None
+    return CardState.RESTORED if is_own and card and card.state == CardState.RESTORED else None
 
 
-def move_right(connection: Connection, installation: Installation, right: State | None) -> None:
+def move_right(connection: Connection, installation: Installation, right: CardState | None) -> None:
     """Bind this copy's right to pay to the database to which it was moved; writes to it."""
-    if right == State.PAYING:
+    if right == CardState.PAYING:
         take_right(connection, installation)
-    elif right == State.RESTORED:
+    elif right == CardState.RESTORED:
         card = read_card(installation.instance)
         copy, database = card.copy if card else "", _identify_database(connection)
-        _write_card(installation.instance, State.RESTORED, copy, database)
+        _write_card(installation.instance, CardState.RESTORED, copy, database)
 
 
 def find_valid_folder(holder: Holder) -> Path | None:
@@ -289,7 +289,7 @@ def find_valid_folder(holder: Holder) -> Path | None:
 def get_public_mark(instance: Path) -> str:
     """Return the public mark of a paying copy's server; empty if this copy does not pay."""
     card = read_card(instance)
-    return compute_mark(card.copy) if card is not None and card.state == State.PAYING else ""
+    return compute_mark(card.copy) if card is not None and card.state == CardState.PAYING else ""
 
 
 def compute_mark(copy: str) -> str:
@@ -303,7 +303,7 @@ def _explain_missing_right(connection: Connection, instance: Path) -> str:
     card, holder = read_card(instance), find_holder(connection)
     if holder is None and card is None and not _has_offers(connection):
         return ""
-    if card is not None and card.state == State.RESTORED:
+    if card is not None and card.state == CardState.RESTORED:
         return (
             "the database was restored from a backup, and a restored database starts without "
             "the right to pay"
@@ -386,9 +386,9 @@ def _acquire(lock: FileLock) -> bool:
         return True  # On a file system without locks, only the card counts.
 
 
-def _write_card(instance: Path, state: State, copy: str = "", database: str = "") -> Card:
+def _write_card(instance: Path, state: CardState, copy: str = "", database: str = "") -> Card:
     """Replace the card by a new one for this place, flushed to disk."""
-    request = "" if state == State.PAYING else secrets.token_hex(8)
+    request = "" if state == CardState.PAYING else secrets.token_hex(8)
     handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=instance)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
         inode = os.fstat(file.fileno()).st_ino

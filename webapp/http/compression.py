@@ -5,8 +5,8 @@ import gzip
 from flask import Flask, Response, request
 
 # Shorter responses, such as acknowledgements of answers, gain nothing.
-_SHORTEST_BYTES = 1_000
-_LEVEL = 5
+_LEAST_BYTES = 1_000
+_COMPRESSION_LEVEL = 5
 
 
 def compress_pages(app: Flask) -> None:
@@ -19,7 +19,7 @@ def _compress_response(response: Response) -> Response:
         return response
     response.vary.add("Accept-Encoding")
     content = response.get_data()
-    if len(content) >= _SHORTEST_BYTES and request.accept_encodings.quality("gzip") > 0:
-        response.set_data(gzip.compress(content, _LEVEL, mtime=0))
+    if len(content) >= _LEAST_BYTES and request.accept_encodings.quality("gzip") > 0:
+        response.set_data(gzip.compress(content, _COMPRESSION_LEVEL, mtime=0))
         response.content_encoding = "gzip"
     return response

@@ -20,16 +20,16 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from experiment.errors import ParallaxError
 from webapp.core.addresses import is_researcher_path
 from webapp.core.i18n import gettext
-from webapp.database.engine import FAILURES
+from webapp.database.engine import DATABASE_FAILURES
 from webapp.database.pool import PoolFullError
 from webapp.errors import RequestError
 
 # The blueprints that programs call; people read all other responses.
 _PROGRAM_BLUEPRINTS = frozenset({"answers", "api", "health"})
 # The Retry-After value in seconds for new participants.
-_BUSY_RETRY_S = "5"
+_POOL_RETRY_S = "5"
 # The number of seconds after which a page reloads while the database is unavailable.
-_AWAY_RETRY_S = "5"
+_DATABASE_RETRY_S = "5"
 
 
 def register_error_handlers(app: Flask) -> None:
@@ -37,7 +37,7 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(RequestError, refusal_response)
     app.register_error_handler(ParallaxError, _handle_study_error)
     app.register_error_handler(PoolFullError, _handle_full_pool)
-    for failure in FAILURES:
+    for failure in DATABASE_FAILURES:
         app.register_error_handler(failure, _handle_database_failure)
     app.register_error_handler(HTTPException, _handle_http_error)
 
@@ -48,7 +48,7 @@ def refusal_response(error: RequestError) -> Response:
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
     response = _make_response(error.status, error.code, error.problem)
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
-        response.headers["Retry-After"] = _BUSY_RETRY_S
+        response.headers["Retry-After"] = _POOL_RETRY_S
     return response
 
 
@@ -80,7 +80,7 @@ def database_away_response(*, for_program: bool) -> Response:
         response = make_response(jsonify(error={"code": "unavailable", "message": text}))
     else:
         # Submitted data are sent again by the user or by the page's script.
-        retry_after_s = _AWAY_RETRY_S if request.method in ("GET", "HEAD") else ""
+        retry_after_s = _DATABASE_RETRY_S if request.method in ("GET", "HEAD") else ""
         if retry_after_s:
             text = gettext("Your answers so far are safe. This page tries again every few seconds.")
         page = render_template(
@@ -88,7 +88,7 @@ def database_away_response(*, for_program: bool) -> Response:
         )
         response = make_response(page)
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
-    response.headers["Retry-After"] = _AWAY_RETRY_S
+    response.headers["Retry-After"] = _DATABASE_RETRY_S
     return response
 
 
@@ -99,7 +99,7 @@ def _handle_full_pool(error: PoolFullError) -> Response:
         " the page in a few seconds."
     )
     response = _make_response(HTTPStatus.SERVICE_UNAVAILABLE, "busy", text)
-    response.headers["Retry-After"] = _BUSY_RETRY_S
+    response.headers["Retry-After"] = _POOL_RETRY_S
     return response
 
 

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from werkzeug.formparser import t_parse_result
 
 # A host name of labels of at most 63 letters, or an address in brackets, and a port.
-_HOST = re.compile(
+_HOST_PATTERN = re.compile(
     r"(?:(?=[^:]{1,253}(?::|$))[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[0-9A-Fa-f:.%]{2,60}\])(?::\d{1,5})?",
     re.ASCII,
 )
-_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
+_DATE_HEADERS = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Health checks and the operator's own tools use these hosts.
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
@@ -77,7 +77,7 @@ def _refuse_invalid_headers(inner: "WSGIApplication") -> "WSGIApplication":
                 "400 Bad Request", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")]
             )
             return [b"The Host header is not a valid host name.\n"]
-        for name in _DATES:
+        for name in _DATE_HEADERS:
             if name in environ and not _is_valid_date(environ[name]):
                 del environ[name]
         return inner(environ, start)
@@ -87,7 +87,7 @@ def _refuse_invalid_headers(inner: "WSGIApplication") -> "WSGIApplication":
 
 @lru_cache(64)  # all requests have the same few hosts
 def _is_valid_host(host: str) -> bool:
-    if not _HOST.fullmatch(host):
+    if not _HOST_PATTERN.fullmatch(host):
         return False
     try:
         host.encode("ascii").decode("idna")
@@ -141,10 +141,10 @@ if TYPE_CHECKING:
 
 _NUL, _NO_CHARACTER = "\0", "\ufffd"
 # As paths appear in the WSGI environment: one character per byte.
-_IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
+_NO_CHARACTER_IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
 
 
-class _Fields(ImmutableMultiDict[str, Any]):
+class _CleanFields(ImmutableMultiDict[str, Any]):
     def __init__(self, mapping: Any = ()) -> None:  # noqa: ANN401 - whatever Werkzeug has
         items = iter_multi_items(mapping or ())
         super().__init__([(_replace_nul(name), _replace_nul(value)) for name, value in items])
@@ -153,7 +153,7 @@ class _Fields(ImmutableMultiDict[str, Any]):
 # A questionnaire of a thousand questions has fewer fields. A form with a file has about ten parts.
 _MOST_FIELDS, MOST_FORM_PARTS = 5_000, 200
 # Decoding so many bytes takes a few milliseconds at most, whatever they are.
-_DECODED_AT_ONCE = 8_192
+_MOST_BYTES_AT_ONCE = 8_192
 # Long enough for the event loop to read its connections.
 _YIELD_S = 1e-6
 # Several times the size of a questionnaire with every field filled to its limit.
@@ -170,13 +170,13 @@ class _FormParser(FormDataParser):
         content_length: int | None,
         options: dict[str, str] | None = None,
     ) -> "t_parse_result":
-        """Return what the form holds.
+        """Return the form's fields and files.
 
         Raises:
             RequestEntityTooLarge: It has too many fields, or is too large for a form without files.
         """
         if mimetype == "multipart/form-data":
-            taking_turns: Any = _StreamInTurns(stream)
+            taking_turns: Any = _YieldingStream(stream)
             return super().parse(taking_turns, mimetype, content_length, options)
         if mimetype != "application/x-www-form-urlencoded":
             return super().parse(stream, mimetype, content_length, options)
@@ -185,13 +185,13 @@ class _FormParser(FormDataParser):
         if len(body) > LARGEST_FORM_BYTES or body.count(b"&") >= _MOST_FIELDS:
             raise RequestEntityTooLarge
         decode = super().parse
-        if len(body) <= _DECODED_AT_ONCE:
+        if len(body) <= _MOST_BYTES_AT_ONCE:
             return decode(BytesIO(body), mimetype, len(body), options)
         return run_in_thread(lambda: decode(BytesIO(body), mimetype, len(body), options))
 
 
-class _StreamInTurns:
-    """The body of a request, of which each part that is read lets other requests go first."""
+class _YieldingStream:
+    """The body of a request, which lets other requests run before each read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -202,8 +202,8 @@ class _StreamInTurns:
         return self._stream.read(size)
 
 
-class _Request(Request):
-    parameter_storage_class = _Fields
+class _CleanRequest(Request):
+    parameter_storage_class = _CleanFields
     form_data_parser_class = _FormParser
 
 
@@ -215,13 +215,13 @@ def _replace_nul(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
 
 def replace_nul_characters(app: Flask) -> None:
     """Replace NUL characters, which not every database can store, in the app's URLs and forms."""
-    app.request_class = _Request
+    app.request_class = _CleanRequest
     app.wsgi_app = _replace_nul_in_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
 
 
 def _replace_nul_in_paths(inner: "WSGIApplication") -> "WSGIApplication":
     def handle(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _IN_PATHS)
+        environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _NO_CHARACTER_IN_PATHS)
         return inner(environ, start)
 
     return handle

@@ -16,14 +16,14 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from webapp.core.logging import REQUESTS
 from webapp.core.metrics import Metrics
-from webapp.http.health import HEALTHZ
+from webapp.http.health import HEALTHZ_PATH
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
 
-REQUEST_ID = "X-Request-ID"
+REQUEST_ID_HEADER = "X-Request-ID"
 _LOG = logging.getLogger(REQUESTS)
-_GIVEN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
+_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{8,64}", re.ASCII)
 _ID, _STARTED = "parallax.request_id", "parallax.began"
 _NO_ENDPOINT = "none"
 
@@ -50,7 +50,7 @@ def _start_request() -> None:
 def new_request_id(environ: "WSGIEnvironment") -> str:
     """Return the request's id in the log: the one that a reverse proxy sent, or a new one."""
     sent_id = environ.get("HTTP_X_REQUEST_ID", "")
-    return sent_id if _GIVEN_ID.fullmatch(sent_id) else secrets.token_hex(8)
+    return sent_id if _ID_PATTERN.fullmatch(sent_id) else secrets.token_hex(8)
 
 
 def _finish_request(metrics: Metrics | None, response: Response) -> Response:
@@ -60,9 +60,9 @@ def _finish_request(metrics: Metrics | None, response: Response) -> Response:
     endpoint, status = request.endpoint or _NO_ENDPOINT, response.status_code
     if not (response.is_json and status == HTTPStatus.OK):
         # Acknowledged answers need no request id, and omitting it saves bytes on each one.
-        response.headers[REQUEST_ID] = environ[_ID]
+        response.headers[REQUEST_ID_HEADER] = environ[_ID]
     # Monitors call the health check every few seconds.
-    is_health_check = request.path == HEALTHZ and status == HTTPStatus.OK
+    is_health_check = request.path == HEALTHZ_PATH and status == HTTPStatus.OK
     level = logging.DEBUG if is_health_check else logging.INFO
     log_request(metrics, environ["REQUEST_METHOD"], endpoint, status, duration_s, level)
     return response

@@ -7,7 +7,7 @@ from flask import Flask, Response, current_app, g, request
 
 from webapp.core.addresses import is_loopback, is_researcher_path
 
-_PUBLIC = "parallax_public"
+_PUBLIC_FLAG = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -23,12 +23,12 @@ _CONTENT_SECURITY_POLICY = "; ".join(
 )
 
 # No page needs sensors or payment features, and framed pages may not request them.
-PERMISSIONS = ", ".join(
+PERMISSIONS_POLICY = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
 _SCRIPT_AND_STYLE_TYPES = ("text/javascript", "application/javascript", "text/css")
-_A_YEAR = "max-age=31536000"
+_HSTS = "max-age=31536000"
 # The policy for a page that was made elsewhere and has its own styles. The browser runs no scripts
 # in it, and treats it as a page of another site.
 SANDBOXED_PAGE_POLICY = "; ".join(
@@ -66,11 +66,11 @@ def add_headers(
     ancestors = tuple(frame_ancestors.split())
     base_policy = _CONTENT_SECURITY_POLICY.format(script=script)
     public = bool(public_url) and not is_loopback(public_url)
-    app.extensions[_PUBLIC] = public
+    app.extensions[_PUBLIC_FLAG] = public
     sites = tuple(_reachable_sites(platforms, public=public))
     secure = public_url.startswith("https:") and not is_loopback(public_url)
     common_headers = {
-        **({"Strict-Transport-Security": _A_YEAR} if secure else {}),
+        **({"Strict-Transport-Security": _HSTS} if secure else {}),
         "X-Content-Type-Options": "nosniff",
     }
     app.after_request(partial(_add_page_headers, base_policy, ancestors, sites, common_headers))
@@ -81,7 +81,7 @@ def allow_framing_by(sites: Iterable[str]) -> None:
 
     Finished participants are also sent to these sites.
     """
-    g.platform_sites = tuple(_reachable_sites(sites, public=current_app.extensions[_PUBLIC]))
+    g.platform_sites = tuple(_reachable_sites(sites, public=current_app.extensions[_PUBLIC_FLAG]))
 
 
 def _reachable_sites(sites: Iterable[str], *, public: bool) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _add_page_headers(
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
         # Only pages need this header.
-        response.headers["Permissions-Policy"] = PERMISSIONS
+        response.headers["Permissions-Policy"] = PERMISSIONS_POLICY
     if request.method in _CACHEABLE_METHODS:
         # Scripts and styles set their own caching; all other responses must not be cached.
         response.headers.setdefault("Cache-Control", "no-store")

@@ -22,8 +22,8 @@ import httpx
 from webapp.core.settings import Settings
 from webapp.errors import WebappError
 
-_PATIENCE_S = 10.0
-_PORT = 443
+_TIMEOUT_S = 10.0
+_HTTPS_PORT = 443
 # These networks embed an IPv4 address, which may be internal.
 _EMBEDDING_IPV4 = tuple(
     map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"))
@@ -120,7 +120,7 @@ def check_webhook(url: str) -> str:
 def _resolve_public_address(url: str, resolve: Resolve) -> tuple[str, str]:
     """Return a webhook's host, and the first of its IP addresses, all of which are public."""
     parts = urlsplit(check_url(url))
-    host, port = str(parts.hostname), parts.port or _PORT
+    host, port = str(parts.hostname), parts.port or _HTTPS_PORT
     try:
         addresses = list(resolve(host, port))
     except (OSError, UnicodeError) as error:
@@ -139,7 +139,7 @@ def _post(
     headers = {"Host": urlsplit(url).netloc, "User-Agent": "Parallax"}
     try:
         with (
-            httpx.Client(verify=secure, timeout=_PATIENCE_S, trust_env=False) as client,
+            httpx.Client(verify=secure, timeout=_TIMEOUT_S, trust_env=False) as client,
             client.stream(
                 "POST",
                 target,
@@ -168,8 +168,8 @@ def _make_local_address_error(host: str) -> DeliveryError:
     )
 
 
-_MAIL_PATIENCE_S = 15.0
-_LONGEST = 254
+_MAIL_TIMEOUT_S = 15.0
+_LONGEST_ADDRESS = 254
 
 
 def check_mail_address(address: str) -> str:
@@ -183,7 +183,7 @@ def check_mail_address(address: str) -> str:
     except (ValueError, IndexError, MessageError) as error:
         raise DeliveryError(f'"{address[:60]}" is not a mail address') from error
     good = parsed.username and "." in parsed.domain and address.isascii() and address.isprintable()
-    if not good or len(address) > _LONGEST or any(sign in address for sign in ' ,;<>"'):
+    if not good or len(address) > _LONGEST_ADDRESS or any(sign in address for sign in ' ,;<>"'):
         raise DeliveryError(f'"{address[:60]}" is not a mail address', expected="name@example.org")
     return address
 
@@ -246,8 +246,8 @@ def _connect_mail_server(settings: Settings) -> smtplib.SMTP:
     host, port = settings.smtp_host, settings.smtp_port
     secure = ssl.create_default_context()
     if settings.smtp_security == "tls":
-        return smtplib.SMTP_SSL(host, port, timeout=_MAIL_PATIENCE_S, context=secure)
-    server = smtplib.SMTP(host, port, timeout=_MAIL_PATIENCE_S)
+        return smtplib.SMTP_SSL(host, port, timeout=_MAIL_TIMEOUT_S, context=secure)
+    server = smtplib.SMTP(host, port, timeout=_MAIL_TIMEOUT_S)
     if settings.smtp_security == "starttls":
         server.starttls(context=secure)
     return server

@@ -19,7 +19,7 @@ from webapp.database.scrub import empty_log, scrub
 from webapp.errors import RunError, WebappError
 from webapp.jobs.notices import (
     Cause,
-    News,
+    RunEvent,
     add_notices,
     list_notified_users,
     list_watched_runs,
@@ -46,7 +46,7 @@ from webapp.sessions.waitlist import give_places, has_waiting_participants
 from webapp.users.audit_log import record_act
 from webapp.users.sign_in import delete_old_guesses
 
-_CLOSED = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
+_CLOSED_RUNS = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
 
 
 def release_leases(services: Services) -> int:
@@ -54,7 +54,7 @@ def release_leases(services: Services) -> int:
     now = services.now()
     with reading(services.sessions) as session:
         # Reading takes no lock, so answers wait for this job only if there are places to free.
-        waiting = [run.id for run in session.scalars(_OPEN) if has_expired(session, run, now)]
+        waiting = [run.id for run in session.scalars(_OPEN_RUNS) if has_expired(session, run, now)]
     freed = 0
     for run_id in waiting:
         with services.sessions.begin() as session:
@@ -68,7 +68,9 @@ def give_places_to_workers(services: Services) -> int:
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
         runs = [
-            r.id for r in session.scalars(_OPEN) if has_waiting_participants(session, r, holds, now)
+            r.id
+            for r in session.scalars(_OPEN_RUNS)
+            if has_waiting_participants(session, r, holds, now)
         ]
     given_places = 0
     for run_id in runs:
@@ -88,7 +90,7 @@ def delete_old_address_digests(services: Services) -> int:
         return forget_addresses(session, services.now()) + guesses
 
 
-_OPEN = select(Run).where(Run.closed_at.is_(None))
+_OPEN_RUNS = select(Run).where(Run.closed_at.is_(None))
 
 
 def erase_due_identities(services: Services) -> int:
@@ -99,7 +101,7 @@ def erase_due_identities(services: Services) -> int:
     now, erased = services.now(), 0
     with reading(services.sessions) as session:
         due_identities = []
-        for run in session.scalars(_CLOSED).all():
+        for run in session.scalars(_CLOSED_RUNS).all():
             try:
                 if is_erasure_due(run, services.study_of(session, run), now):
                     due_identities.append(run.id)
@@ -146,16 +148,16 @@ def check_platform_balances(services: Services) -> None:
             for run in list_watched_runs(session, user):
                 if run.closed_at is None and find_recruitment(session, run) is not None:
                     users_by_run.setdefault(run.id, (run, []))[1].append(notification.id)
-    events: list[tuple[int, Run, News]] = []
+    events: list[tuple[int, Run, RunEvent]] = []
     for run, notification_ids in users_by_run.values():
-        if _is_low(services, run):
+        if _is_balance_low(services, run):
             events += [
                 (id_, run, make_low_balance_notice(run, services.now())) for id_ in notification_ids
             ]
     add_notices(services, events)
 
 
-def _is_low(services: Services, run: Run) -> bool:
+def _is_balance_low(services: Services, run: Run) -> bool:
     try:
         # Also for the live platform: the balance is only read, and nothing is spent.
         platform = open_platform(run.recruiter, services.settings, live=True)
@@ -174,7 +176,7 @@ def _is_low(services: Services, run: Run) -> bool:
 
 
 # Limits the summaries of a busy run to a twentieth of a processor's time.
-_SHARE = 20
+_TIMES_ITS_COST = 20
 
 
 def summarise_runs(services: Services) -> None:
@@ -211,7 +213,7 @@ def list_runs_to_summarise(services: Services) -> list[str]:
         return [
             ref
             for ref, made_at, took_s in session.execute(statement)
-            if made_at is None or now - made_at >= timedelta(seconds=_SHARE * took_s)
+            if made_at is None or now - made_at >= timedelta(seconds=_TIMES_ITS_COST * took_s)
         ]
 
 

@@ -16,20 +16,20 @@ from huey import Huey
 
 from experiment.tables.schemas import RESPONSES
 from webapp.core.subprocesses import command_environment, describe_failure, parallax_command
-from webapp.jobs.long_jobs import EXPORTED, Job, Jobs, JobState, store_participant_marks
+from webapp.jobs.long_jobs import EXPORT_FOLDER, Job, Jobs, JobState, store_participant_marks
 from webapp.jobs.queue_store import open_store
 from webapp.services import Services
 
 # Participants' pages have priority, on all processors.
-_NICE = 10
-_LOOK_EVERY_S = 1.0
+_NICE_INCREMENT = 10
+_CHECK_INTERVAL_S = 1.0
 # Set when this process is about to end: running commands are then ended too.
-leaving = threading.Event()
-_NAME = "parallax_long"
+server_stops = threading.Event()
+_QUEUE_NAME = "parallax_long"
 
 
 @dataclass(frozen=True, slots=True)
-class LongQueue:
+class LongJobQueue:
     """The queue of long jobs.
 
     Attributes:
@@ -51,7 +51,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
     """
     jobs = Jobs(instance)
     try:
-        job = jobs.job(job_id)
+        job = jobs.find(job_id)
     except KeyError:
         return JobState.CANCELLED
     if job.state is not JobState.WAITING:
@@ -61,7 +61,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         if jobs.is_cancelled(job_id):
             return _finish_job(jobs, job, JobState.CANCELLED)
         alive = now().isoformat()
-        jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
+        jobs.change(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
         folder = str(jobs.folder(job_id))
         arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
         state, text = _run_step(instance, jobs, job_id, arguments, now)
@@ -73,8 +73,8 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
 
 def _finish_job(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
     try:
-        jobs.changed(job.id, state=state, text=text)
-        jobs.tidy(job.id)
+        jobs.change(job.id, state=state, text=text)
+        jobs.clean_up(job.id)
     except (KeyError, FileNotFoundError):
         # It was removed meanwhile; its command may have written files after that.
         jobs.remove(job.id)
@@ -88,11 +88,11 @@ def _store_exported_participants(jobs: Jobs, job_id: str) -> bool:
     Participants may have arrived since the job was requested, and a report must be removed if they
     withdraw their data.
     """
-    exported = jobs.folder(job_id) / EXPORTED / f"{RESPONSES.name}.csv"
+    exported = jobs.folder(job_id) / EXPORT_FOLDER / f"{RESPONSES.name}.csv"
     if not exported.is_file():
         return False
     with exported.open(encoding="utf-8", newline="") as file:
-        jobs.note_people(job_id, {row["participant"] for row in csv.DictReader(file)})
+        jobs.add_marks(job_id, {row["participant"] for row in csv.DictReader(file)})
     return True
 
 
@@ -111,17 +111,19 @@ def _run_step(
         said_at = time.monotonic()
         while True:
             try:
-                process.wait(_LOOK_EVERY_S)
+                process.wait(_CHECK_INTERVAL_S)
                 break
             except subprocess.TimeoutExpired:
-                if leaving.is_set() or jobs.is_cancelled(job_id):
+                if server_stops.is_set() or jobs.is_cancelled(job_id):
                     process.kill()
                     process.wait()
-                    reason = "The server was stopped. Start it again." if leaving.is_set() else ""
+                    reason = (
+                        "The server was stopped. Start it again." if server_stops.is_set() else ""
+                    )
                     return (JobState.FAILED if reason else JobState.CANCELLED), reason
                 if time.monotonic() - said_at > 30:
                     said_at = time.monotonic()
-                    jobs.changed(job_id, alive_at=now().isoformat())
+                    jobs.change(job_id, alive_at=now().isoformat())
         if process.returncode == 0:
             return JobState.DONE, ""
         output_file.seek(0)
@@ -130,20 +132,20 @@ def _run_step(
 
 def _lower_priority(pid: int) -> None:
     with suppress(AttributeError, OSError):  # another system, or the process has ended
-        os.setpriority(os.PRIO_PROCESS, pid, _NICE)
+        os.setpriority(os.PRIO_PROCESS, pid, _NICE_INCREMENT)
 
 
-def open_long_queue(services: Services, folder: Path) -> LongQueue:
+def open_long_queue(services: Services, folder: Path) -> LongJobQueue:
     """Return the queue of an installation's long jobs.
 
     Args:
         services: The installation.
         folder: Its instance folder.
     """
-    queue = open_store(_NAME, services.engine, folder)
+    queue = open_store(_QUEUE_NAME, services.engine, folder)
 
     def long_job(job_id: str) -> None:
         store_participant_marks(services, job_id)
         do_job(folder, job_id, services.now)
 
-    return LongQueue(queue, queue.task()(long_job))
+    return LongJobQueue(queue, queue.task()(long_job))

@@ -24,16 +24,16 @@ from webapp.database.models import Event, Participant, Run
 from webapp.services import Services
 
 _JOB_ID = re.compile(r"[0-9a-f]{16}")
-_RECORD = "job.json"
-_CANCELLED = "cancelled"
+_RECORD_FILE = "job.json"
+_CANCEL_FILE = "cancelled"
 # The marks of the data it used, one per line.
-_PEOPLE = "people"
+_MARKS_FILE = "people"
 # A job's results lie below this name in its folder; all other files are removed at its end.
-MADE = "report"
+RESULT_FOLDER = "report"
 # The folder of the run's exported answers, while a report is made.
-EXPORTED = "run"
+EXPORT_FOLDER = "run"
 # A running job updates its record twice a minute; a silent one died with its server.
-SILENT_AFTER = timedelta(minutes=2)
+LOST_AFTER = timedelta(minutes=2)
 
 
 class JobState(StrEnum):
@@ -46,7 +46,7 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
-OVER = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
+ENDED_STATES = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Job:
         """Return whether the server that ran the job has died."""
         if self.state is not JobState.WORKING:
             return False
-        return now - datetime.fromisoformat(self.alive_at) > SILENT_AFTER
+        return now - datetime.fromisoformat(self.alive_at) > LOST_AFTER
 
 
 class Jobs:
@@ -122,27 +122,27 @@ class Jobs:
         job_id, at = secrets.token_hex(8), now.isoformat()
         job = Job(job_id, subject, title, who, at, steps)
         self.folder(job.id).mkdir(parents=True)
-        self.keep(job)
+        self.store(job)
         return job
 
     def folder(self, job_id: str) -> Path:
         """Return the folder of a job."""
         return self._folder / job_id
 
-    def keep(self, job: Job) -> None:
+    def store(self, job: Job) -> None:
         """Replace the record of a job."""
-        path = self.folder(job.id) / _RECORD
+        path = self.folder(job.id) / _RECORD_FILE
         temporary = path.with_suffix(".being_written")
         temporary.write_text(json.dumps(asdict(job)), encoding="utf-8", newline="\n")
         temporary.replace(path)
 
-    def changed(self, job_id: str, **changes: str | int) -> Job:
+    def change(self, job_id: str, **changes: str | int) -> Job:
         """Change fields of a job's record, and return the job."""
-        job = replace(self.job(job_id), **changes)  # type: ignore[arg-type]
-        self.keep(job)
+        job = replace(self.find(job_id), **changes)  # type: ignore[arg-type]
+        self.store(job)
         return job
 
-    def job(self, job_id: str) -> Job:
+    def find(self, job_id: str) -> Job:
         """Return a job.
 
         Raises:
@@ -152,65 +152,65 @@ class Jobs:
         if not _JOB_ID.fullmatch(job_id):
             raise KeyError(job_id)
         try:
-            record = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))
+            record = json.loads((self.folder(job_id) / _RECORD_FILE).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError) as error:
             raise KeyError(job_id) from error
         record["steps"] = [Step(**step) for step in record["steps"]]
         attributes = {name: value for name, value in record.items() if name in Job.__slots__}
         return Job(**attributes | {"state": JobState(record["state"])})
 
-    def note_people(self, job_id: str, people: Iterable[str]) -> None:
+    def add_marks(self, job_id: str, people: Iterable[str]) -> None:
         """Add marks of data that a job uses to those already stored."""
-        with (self.folder(job_id) / _PEOPLE).open("a", encoding="utf-8", newline="\n") as file:
+        with (self.folder(job_id) / _MARKS_FILE).open("a", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{ref}\n" for ref in people)
 
-    def people(self, job_id: str) -> frozenset[str] | None:
+    def read_marks(self, job_id: str) -> frozenset[str] | None:
         """Return the marks of the data that a job uses; None if none were stored."""
         try:
-            stored_text = (self.folder(job_id) / _PEOPLE).read_text(encoding="utf-8")
+            stored_text = (self.folder(job_id) / _MARKS_FILE).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         return frozenset(stored_text.splitlines())
 
-    def about(self, subject: str) -> list[Job]:
+    def list_jobs(self, subject: str) -> list[Job]:
         """Return the jobs of a subject, the latest first."""
-        jobs = [job for job in self.everything() if job.subject == subject]
+        jobs = [job for job in self.list_all() if job.subject == subject]
         return sorted(jobs, key=lambda job: job.asked_at, reverse=True)
 
     def remove(self, job_id: str) -> None:
         """Remove a job and its results."""
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
 
-    def tidy(self, job_id: str) -> None:
+    def clean_up(self, job_id: str) -> None:
         """Remove a job's intermediate files, such as the run's answers."""
         for path in self.folder(job_id).iterdir():
-            if path.name in (MADE, _RECORD, _CANCELLED, _PEOPLE):
+            if path.name in (RESULT_FOLDER, _RECORD_FILE, _CANCEL_FILE, _MARKS_FILE):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
 
-    def everything(self) -> Iterator[Job]:
+    def list_all(self) -> Iterator[Job]:
         """Yield every job of the installation."""
-        for path in self._folder.glob(f"*/{_RECORD}"):
+        for path in self._folder.glob(f"*/{_RECORD_FILE}"):
             try:
-                yield self.job(path.parent.name)
+                yield self.find(path.parent.name)
             except KeyError:  # just removed
                 continue
 
     def cancel(self, job_id: str) -> None:
         """Request that a job end."""
-        (self.folder(job_id) / _CANCELLED).touch()
+        (self.folder(job_id) / _CANCEL_FILE).touch()
 
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was asked to end, or was removed."""
         folder = self.folder(job_id)
         # A folder without a record was removed while a command wrote into it.
-        return not (folder / _RECORD).exists() or (folder / _CANCELLED).exists()
+        return not (folder / _RECORD_FILE).exists() or (folder / _CANCEL_FILE).exists()
 
 
-_LOST = "The server that made it has stopped. Make it again."
+_LOST_MESSAGE = "The server that made it has stopped. Make it again."
 
 
 def list_participant_marks(session: Session, run: Run) -> frozenset[str]:
@@ -248,10 +248,10 @@ def store_participant_marks(services: Services, job_id: str) -> None:
     """Store the marks of the data that a job about a run may use, when the job begins."""
     jobs = Jobs(services.instance)
     with suppress(KeyError), reading(services.sessions) as session:
-        subject = jobs.job(job_id).subject
+        subject = jobs.find(job_id).subject
         run = session.scalar(select(Run).where(Run.ref == subject))
         if run is not None:
-            jobs.note_people(job_id, list_participant_marks(session, run))
+            jobs.add_marks(job_id, list_participant_marks(session, run))
 
 
 def is_up_to_date(
@@ -271,7 +271,7 @@ def is_up_to_date(
     if not job.uses_people or job.state is JobState.WAITING:
         return True
     run = session.scalar(select(Run).where(Run.ref == job.subject))
-    used = jobs.people(job.id)
+    used = jobs.read_marks(job.id)
     if run is None or used is None:
         return run is not None and not job.makes_report
     marks = people_of(session, run)
@@ -285,15 +285,15 @@ def remove_outdated_reports(services: Services) -> None:
     A running job of that kind is cancelled, and its files are removed.
     """
     jobs = Jobs(services.instance)
-    for job in jobs.everything():
+    for job in jobs.list_all():
         if job.is_lost(services.now()):
-            jobs.tidy(job.id)
-            jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
+            jobs.clean_up(job.id)
+            jobs.change(job.id, state=JobState.FAILED, text=_LOST_MESSAGE)
     # A run has many reports, and possibly very many participants.
     once = cache(list_participant_marks)
     with reading(services.sessions) as session:
         outdated = [
-            job.id for job in jobs.everything() if not is_up_to_date(session, jobs, job, once)
+            job.id for job in jobs.list_all() if not is_up_to_date(session, jobs, job, once)
         ]
     for job_id in outdated:
         jobs.remove(job_id)

@@ -33,9 +33,9 @@ from webapp.sessions.lease import ACTIVE_STATES
 from webapp.users.projects import filter_visible_runs
 
 # Payments take a moment, and the job that finishes payments runs every five minutes.
-_PAYMENT_WAITS = timedelta(minutes=30)
+_PAYMENT_DELAY = timedelta(minutes=30)
 # A new address gets no notices of older jobs.
-_LATEST_JOBS = timedelta(days=1)
+_LATEST_JOBS_AGE = timedelta(days=1)
 
 
 class Channel(StrEnum):
@@ -65,7 +65,7 @@ CAUSE_LABELS: dict[Cause, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class RunEvent:
     """An event that causes a notice.
 
     Attributes:
@@ -79,14 +79,14 @@ class News:
     text: str
 
 
-def list_run_news(
+def list_run_events(
     session: Session,
     run: Run,
     jobs: Collection[Job],
     causes: Collection[Cause],
     quiet_minutes: int,
     now: datetime,
-) -> Iterator[News]:
+) -> Iterator[RunEvent]:
     """Yield the news of a run; a lasting state is yielded again, under the same key.
 
     Args:
@@ -107,16 +107,16 @@ def list_run_news(
         yield from _find_ended_jobs(jobs, now)
 
 
-def make_low_balance_notice(run: Run, now: datetime) -> News:
+def make_low_balance_notice(run: Run, now: datetime) -> RunEvent:
     """Return a notice of a balance below the payments due; its dated key shows it once a day."""
-    return News(
+    return RunEvent(
         Cause.BALANCE,
         f"balance {run.ref} {now:%Y-%m-%d}",
         "The platform's balance is lower than what is due if everybody at work finishes.",
     )
 
 
-def _find_completion(session: Session, run: Run) -> Iterator[News]:
+def _find_completion(session: Session, run: Run) -> Iterator[RunEvent]:
     subjects = (PLACES, participants_in(State.FINISHED))
     counts_by_state = dict(
         session.execute(
@@ -129,10 +129,10 @@ def _find_completion(session: Session, run: Run) -> Iterator[News]:
     if places and finished >= places:
         # The key contains the places: after adding places, the run can become complete again.
         about = f"complete {run.ref} {places}"
-        yield News(Cause.COMPLETE, about, f"All {places} places are finished.")
+        yield RunEvent(Cause.COMPLETE, about, f"All {places} places are finished.")
 
 
-def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
+def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[RunEvent]:
     # Only the active participants are read, who are few: a run may have millions of answers.
     at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
     people, newest_arrival = session.execute(
@@ -148,36 +148,36 @@ def _find_silence(session: Session, run: Run, minutes: int, now: datetime) -> It
     )
     last = max(filter(None, (newest_arrival, newest_answer)))
     if now - last >= timedelta(minutes=minutes):
-        yield News(
+        yield RunEvent(
             Cause.QUIET,
             f"quiet {run.ref} {last.isoformat(timespec='seconds')}",
             f"{people} at work, and no answer for {minutes} minutes.",
         )
 
 
-def _find_waiting_payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
+def _find_waiting_payments(session: Session, run: Run, now: datetime) -> Iterator[RunEvent]:
     waiting = (
         Payment.run_id == run.id,
         Payment.state.not_in(SETTLED_FOR_GOOD),
-        Payment.made_at < now - _PAYMENT_WAITS,
+        Payment.made_at < now - _PAYMENT_DELAY,
     )
     n, newest = session.execute(select(func.count(), func.max(Payment.id)).where(*waiting)).one()
     if n:
         text = f"{n} {'payment has' if n == 1 else 'payments have'} waited for half an hour."
-        yield News(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
+        yield RunEvent(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
 
 
-def _find_ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
+def _find_ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[RunEvent]:
     endings = {JobState.DONE: "is done", JobState.FAILED: "failed"}
     for job in jobs:
-        if job.state in endings and now - datetime.fromisoformat(job.asked_at) < _LATEST_JOBS:
-            yield News(Cause.JOB, f"job {job.id}", f'"{job.title}" {endings[job.state]}.')
+        if job.state in endings and now - datetime.fromisoformat(job.asked_at) < _LATEST_JOBS_AGE:
+            yield RunEvent(Cause.JOB, f"job {job.id}", f'"{job.title}" {endings[job.state]}.')
 
 
 _LOG = logging.getLogger("parallax.notifications")
 # The waits after each failed try; then the notice is given up.
-WAITS = tuple(timedelta(minutes=n) for n in (1, 5, 20, 60, 240))
-_AT_A_TIME = 50
+RETRY_DELAYS = tuple(timedelta(minutes=n) for n in (1, 5, 20, 60, 240))
+_BATCH_SIZE = 50
 
 
 def get_causes(notification: Notification) -> frozenset[Cause]:
@@ -210,26 +210,26 @@ def write_notices(services: Services) -> int:
         addresses = list_notified_users(session)
         if not addresses:
             return 0
-        jobs = list(Jobs(services.instance).everything())
+        jobs = list(Jobs(services.instance).list_all())
         news = [
             (notification.id, run, event)
             for notification, user in addresses
-            for run, event in _list_news_of_user(session, services, notification, user, jobs)
+            for run, event in _list_events_for_user(session, services, notification, user, jobs)
         ]
     return add_notices(services, news)
 
 
-def _list_news_of_user(
+def _list_events_for_user(
     session: Session, services: Services, notification: Notification, user: User, jobs: list[Job]
-) -> Iterator[tuple[Run, News]]:
+) -> Iterator[tuple[Run, RunEvent]]:
     quiet, causes = notification.quiet_minutes, get_causes(notification)
     for run in list_watched_runs(session, user):
         of_run = [job for job in jobs if job.subject == run.ref]
-        for event in list_run_news(session, run, of_run, causes, quiet, services.now()):
+        for event in list_run_events(session, run, of_run, causes, quiet, services.now()):
             yield run, event
 
 
-def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
+def add_notices(services: Services, news: list[tuple[int, Run, RunEvent]]) -> int:
     """Store the notices that are not stored yet; return how many.
 
     Args:
@@ -263,7 +263,7 @@ def send_notices(services: Services) -> int:
     """Send every notice that is due, and return how many arrived."""
     now, arrived = services.now(), 0
     due_query = (
-        select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_AT_A_TIME)
+        select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_BATCH_SIZE)
     )
     with reading(services.sessions) as session:
         ids = session.scalars(due_query).all()
@@ -278,8 +278,8 @@ def _send_notice(services: Services, id_: int) -> bool:
         if notice is None or notice.next_at is None or notice.next_at > services.now():
             return False
         # Stored before the call, so that the try counts even if the process dies during the call.
-        tries_remain = notice.tries < len(WAITS)
-        notice.next_at = services.now() + WAITS[notice.tries] if tries_remain else None
+        tries_remain = notice.tries < len(RETRY_DELAYS)
+        notice.next_at = services.now() + RETRY_DELAYS[notice.tries] if tries_remain else None
         notice.tries += 1
         notification = session.get_one(Notification, notice.notification_id)
         way, address, text = Channel(notification.way), notification.address, notice.text

@@ -54,7 +54,7 @@ class PeriodicJob:
     do: Callable[[Services], object]
 
 
-PERIODIC: Mapping[str, PeriodicJob] = {
+PERIODIC_JOBS: Mapping[str, PeriodicJob] = {
     "release_leases": PeriodicJob(60, release_leases),
     "give_places": PeriodicJob(60, give_places_to_workers),
     "delete_addresses": PeriodicJob(300, delete_old_address_digests),
@@ -73,9 +73,9 @@ PERIODIC: Mapping[str, PeriodicJob] = {
 
 _LOG = logging.getLogger("parallax.jobs")
 # How often a process looks for an unclaimed tick; a divisor of 60.
-_CHECK_S = 15
+_CHECK_INTERVAL_S = 15
 # Less than gunicorn's timeout for an unresponsive worker.
-_END_WITHIN_S = 20.0
+_END_TIMEOUT_S = 20.0
 
 
 class _Consumer(Consumer):  # type: ignore[misc]
@@ -100,7 +100,7 @@ class EmbeddedQueue:
     """
 
     def __init__(self, queue: Huey) -> None:
-        self._consumer = _EmbeddedConsumer(queue, **_get_consumer_options(_CHECK_S))
+        self._consumer = _EmbeddedConsumer(queue, **_get_consumer_options(_CHECK_INTERVAL_S))
         self._consumer.start()
 
     def stop(self) -> None:
@@ -112,7 +112,7 @@ def open_queue(
     services: Services,
     folder: Path,
     metrics: Metrics | None = None,
-    jobs: Mapping[str, PeriodicJob] = PERIODIC,
+    jobs: Mapping[str, PeriodicJob] = PERIODIC_JOBS,
 ) -> Huey:
     """Return the installation's queue with its periodic jobs.
 
@@ -199,7 +199,7 @@ def _delete_old_claims(store: BaseStorage, name: str, number: int) -> None:
             store.pop_data(key)
 
 
-def serve_queue(queue: Huey, check_s: int = _CHECK_S) -> None:
+def serve_queue(queue: Huey, check_s: int = _CHECK_INTERVAL_S) -> None:
     """Serve a queue until the process is asked to end; a running job ends first.
 
     Args:
@@ -214,5 +214,5 @@ def _get_consumer_options(check_s: int) -> dict[str, float | int]:
         "workers": 1,
         "max_delay": check_s / 2,
         "scheduler_interval": check_s,
-        "shutdown_timeout": _END_WITHIN_S,
+        "shutdown_timeout": _END_TIMEOUT_S,
     }

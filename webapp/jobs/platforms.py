@@ -48,7 +48,7 @@ from webapp.users.audit_log import record_act
 _LOG = logging.getLogger("parallax.jobs")
 
 # Refused payments need a user's decision; these may have been made, or not been tried.
-_UNFINISHED = (
+_UNFINISHED_STATES = (
     PaymentState.INTENDED,
     PaymentState.CALLING,
     PaymentState.ORDERED,
@@ -73,7 +73,7 @@ def poll_platforms(services: Services) -> None:
 
 
 def stop_answered_runs(services: Services) -> None:
-    """Ask the stopping rule of every open run in which something changed, and obey it.
+    """Apply the stopping rule of every open run whose counts changed.
 
     A stopped run is closed, and hidden on its platform; who has begun can finish, and is paid. A
     copy without the right to pay hides nothing: the run's page says what waits for it.
@@ -99,7 +99,7 @@ def stop_answered_runs(services: Services) -> None:
 
 
 def _list_changed_runs(services: Services) -> list[tuple[Run, frozenset[tuple[str, int]]]]:
-    """Return the open runs with a rule whose counts of people are others than when it was asked."""
+    """Return the open runs with a stopping rule whose counts changed since it was last applied."""
     with reading(services.sessions) as session:
         runs = session.scalars(select(Run).where(Run.closed_at.is_(None)).order_by(Run.id)).all()
         with_rule = describe_rules(session, runs)
@@ -147,7 +147,7 @@ def finish_payments(services: Services) -> None:
         select(Run, Payment.id).join(Payment, Payment.run_id == Run.id).order_by(Run.id)
     )
     unfinished_payments = unfinished_payments.where(
-        Payment.state.in_(_UNFINISHED),
+        Payment.state.in_(_UNFINISHED_STATES),
         Payment.assignment.is_not(None),
         # A younger payment may still be in progress in the command that ordered it.
         Payment.made_at < services.now() - CLAIM_TIMEOUT,

@@ -8,8 +8,8 @@ from sqlalchemy import Engine, event
 
 from webapp.database.locks import exclusive
 
-_FILE = "jobs.sqlite3"
-_TABLES = "parallax_jobs"
+_SQLITE_FILE = "jobs.sqlite3"
+_TABLE_PREFIX = "parallax_jobs"
 
 
 def open_store(name: str, engine: Engine, folder: Path) -> Huey:
@@ -26,14 +26,14 @@ def _make_queue(name: str, engine: Engine, folder: Path) -> Huey:
     if engine.dialect.name != "postgresql":
         # After a power cut, a periodic job may run twice, which is harmless.
         return SqliteHuey(
-            name, filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
+            name, filename=str(folder / _SQLITE_FILE), results=False, fsync=False, cache_mb=1
         )
     with exclusive(engine, folder, "job_tables", wait=True):
         # Two servers that start at once would both create the tables.
         return PostgresHuey(
             name,
             connection=partial(_connect_storage, engine),
-            table_prefix=_TABLES,
+            table_prefix=_TABLE_PREFIX,
             blocking=False,
             results=False,
         )

@@ -10,22 +10,22 @@ from sqlalchemy.orm import Session
 from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.participant.leaving import render_turned_away_participant, report_ending
+from webapp.participant.leaving import render_late_refusal, report_ending
 from webapp.participant.lookup import requested_participant
 from webapp.participant.trial_page import render_markdown
 from webapp.services import current_services
 from webapp.sessions.admission import (
     Step,
-    assent,
     check_comprehension,
+    check_screening,
+    count_tries,
     next_step,
-    screen,
-    tries_used,
+    record_assent,
 )
 from webapp.sessions.arrival_limits import update_counted_address
 from webapp.sessions.consent import Decision, NoRoomError
 from webapp.sessions.finish import form_texts
-from webapp.sessions.leave import leave_on_request
+from webapp.sessions.leave import end_visit_on_request
 from webapp.sessions.waitlist import Sender
 
 admission_pages = Blueprint("admission", __name__)
@@ -52,7 +52,7 @@ def decide_for_oneself(token: str) -> ResponseReturnValue:
         accepts = given.get("decision") == Decision.ACCEPT
         decision = Decision.ACCEPT if accepts else Decision.DECLINE
         if "decision" in given:
-            assent(session, run, participant, study, decision, now, sender)
+            record_assent(session, run, participant, study, decision, now, sender)
         return {}
 
     return _handle_form(token, store_decision)
@@ -61,7 +61,7 @@ def decide_for_oneself(token: str) -> ResponseReturnValue:
 @admission_pages.post("/p/<token>/screening")
 def answer_screening(token: str) -> ResponseReturnValue:
     """Check and store the answers to the screening questions."""
-    return _handle_form(token, screen)
+    return _handle_form(token, check_screening)
 
 
 @admission_pages.post("/p/<token>/comprehension")
@@ -76,7 +76,7 @@ def leave(token: str) -> ResponseReturnValue:
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        if leave_on_request(session, participant, services.now()):
+        if end_visit_on_request(session, participant, services.now()):
             report_ending(session, run, services.study_of(session, run), participant)
         session.commit()
     return redirect(url_for("session.show", token=token), 303)
@@ -100,7 +100,7 @@ def _handle_form(token: str, handle_form: _FormHandler) -> ResponseReturnValue:
             problems = handle_form(session, run, participant, study, form_answers, now, sender)
         except NoRoomError as error:
             session.rollback()
-            return render_turned_away_participant(session, run, study, participant, error)
+            return render_late_refusal(session, run, study, participant, error)
         report_ending(session, run, study, participant)
         session.commit()
         if problems:
@@ -133,7 +133,7 @@ def _render_step(
         step=step,
         questions=questions,
         instructions=instructions,
-        this_try=tries_used(session, participant) + 1,
+        this_try=count_tries(session, participant) + 1,
         given=given,
         problems=problems,
         longest_text=LONGEST_TEXT,

@@ -23,7 +23,7 @@ from webapp.sessions.collected import list_uncollected_fields
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
 from webapp.sessions.leave import note_late_work
-from webapp.sessions.record import PostedAnswer, read_answer, record
+from webapp.sessions.record import PostedAnswer, read_answer, record_answer
 from webapp.sessions.record_batch import SentAnswer
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ answer_routes = Blueprint("answers", __name__)
 
 # Enough for a trial with the largest permitted number of words, each with its times.
 LARGEST_ANSWER_BYTES = 12_288
-# The endpoint name of the route below, as used in the log and the metrics.
-SAVE = "answers.save"
 
 
 @answer_routes.post("/p/<token>/answers")
@@ -76,7 +74,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         response, now = services.response_of(session, run), services.now()
         count_returning_participant(session, participant)
         left_out = list_uncollected_fields(services.collected_of(session, run))
-        remaining = record(
+        remaining = record_answer(
             session, participant, answer, now, response, study.attention, left_out=left_out
         )
         if participant.state == State.LEFT or note_late_work(session, participant):
@@ -117,7 +115,7 @@ def note(token: str) -> dict[str, bool]:
     return {"saved": True}
 
 
-_ANSWERS = "/answers"
+_ANSWERS_PATH = "/answers"
 # Long enough for the event loop to read its connections; with 0, it would continue at once.
 _YIELD_S = 1e-6
 
@@ -131,7 +129,7 @@ def prioritise_answers(app: Flask) -> None:
     wrapped_app, start_lock = app.wsgi_app, Lock()
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        if not environ["PATH_INFO"].endswith(_ANSWERS):
+        if not environ["PATH_INFO"].endswith(_ANSWERS_PATH):
             with start_lock:
                 sleep(_YIELD_S)
         return wrapped_app(environ, start)

@@ -27,8 +27,8 @@ from markupsafe import Markup
 from webapp.errors import WebappError
 
 # Embedded in every page, so that the page can report which files failed to load.
-_BOOT = "boot.js"
-_PAGE = "page.js"
+_BOOT_SCRIPT = "boot.js"
+_PAGE_SCRIPT = "page.js"
 _EXTENSION = "assets"
 _YEAR_S = 365 * 24 * 60 * 60
 
@@ -63,8 +63,8 @@ class Assets:
         modules = {
             name: contents.pop(name).decode() for name in list(contents) if name.endswith(".js")
         }
-        self.boot = Markup(modules.pop(_BOOT))
-        contents[_PAGE] = join_modules(_PAGE, modules).encode()
+        self.boot = Markup(modules.pop(_BOOT_SCRIPT))
+        contents[_PAGE_SCRIPT] = join_modules(_PAGE_SCRIPT, modules).encode()
         contents |= {name: path.read_bytes() for name, path in (scripts or {}).items()}
         digest = hashlib.sha256()
         for name, content in contents.items():
@@ -152,7 +152,7 @@ _UNSUPPORTED = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _ALIAS = re.compile(r"(\w+) as (\w+)")
 
 
-def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
+def bundle_scripts(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
     """Return a single script that starts a study without a server.
 
     Args:
@@ -180,7 +180,7 @@ def join_modules(name: str, modules: Mapping[str, str]) -> str:
         modules: The source texts of modules by name.
 
     Raises:
-        WebappError: As for ``bundle``.
+        WebappError: As for ``bundle_scripts``.
     """
     functions: dict[str, str] = {}
     _add_module(name, modules, functions, ())

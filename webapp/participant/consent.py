@@ -20,21 +20,21 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refusal_response
 from webapp.participant.data_notice import (
-    answerable,
-    consent_text,
-    device_notice,
-    rights_notice,
-    stored_data,
+    compose_consent_text,
+    describe_device_data,
+    describe_rights,
+    list_responsible_parties,
+    list_stored_data,
 )
 from webapp.participant.leaving import (
     ENDED_STATES,
     render_finished_session,
-    render_turned_away,
-    render_turned_back,
+    render_invalid_link,
+    render_refusal,
     report_ending,
 )
 from webapp.participant.lookup import requested_run
-from webapp.participant.trial_page import render_markdown, trial_script, working_page
+from webapp.participant.trial_page import get_script_url, render_markdown, render_working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import (
@@ -56,17 +56,17 @@ from webapp.sessions.consent import (
     refuse_newcomers,
 )
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.leave import STILL_THERE, Wish, withdraw
+from webapp.sessions.leave import RESUMABLE_STATES, Wish, withdraw
 from webapp.sessions.link_visits import store_refused_link, store_visit
 from webapp.sessions.lookup import find_run, is_of_link, link_person_id
-from webapp.sessions.session_payload import preview
+from webapp.sessions.session_payload import make_preview
 from webapp.sessions.waitlist import Sender
 
 consent_pages = Blueprint("consent", __name__)
 
-_MARK = re.compile(r"[a-z0-9]{12}", re.ASCII)
+_MARK_PATTERN = re.compile(r"[a-z0-9]{12}", re.ASCII)
 # Where each participant's mark goes in the rendered page; no study's text can contain it.
-_ANY_MARK = f"mark-{token_hex(16)}"
+_MARK_PLACEHOLDER = f"mark-{token_hex(16)}"
 
 
 @consent_pages.get("/run/<ref>")
@@ -86,7 +86,7 @@ def show(ref: str) -> ResponseReturnValue:
             if not arrival.preview and not is_known_participant(session, run, arrival.platform_id):
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
-            return render_turned_away(run, study, arrival, error)
+            return render_refusal(run, study, arrival, error)
     return _render_consent_page(study, arrival, visit=new_reference())
 
 
@@ -130,11 +130,11 @@ def decide(ref: str) -> ResponseReturnValue:
                 sender=sender,
             )
         except NoRoomError as error:
-            return render_turned_away(run, study, arrival, error)
+            return render_refusal(run, study, arrival, error)
         had_ended = participant.state in ENDED_STATES
         count_arrival(session, participant, sender.digest, services.settings, now)
         # A participant who agreed earlier and now declines withdraws their consent.
-        if erased := decision is Decision.DECLINE and participant.state in STILL_THERE:
+        if erased := decision is Decision.DECLINE and participant.state in RESUMABLE_STATES:
             withdraw(session, participant, Wish.ERASE, now, services.record)
         store_visit(session, participant, _link_parameters(arrival, confirmed), now)
         if arrival.acceptance is not None and participant.consented_at is not None:
@@ -178,7 +178,7 @@ def report_invalid_link(error: ArrivalError) -> ResponseReturnValue:
     if error.kept:
         with reading(services.sessions) as session:
             run = find_run(session, ref)
-            return render_turned_back(run, services.study_of(session, run), error)
+            return render_invalid_link(run, services.study_of(session, run), error)
     return refusal_response(error)
 
 
@@ -209,7 +209,7 @@ def _ask_platform(ref: str) -> bool | None:
 
 
 def _find_sender(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
-    """Return the visitor's sender; its address is empty if a platform or link vouches for them."""
+    """Return the visitor's network address; empty if a platform or link vouches for them."""
     services = current_services()
     asks_platform = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
     is_vouched_for = (
@@ -228,7 +228,7 @@ def _render_consent_text(study: Study, arrival: Arrival) -> str:
     return _render_once(
         study,
         ("text", is_known),
-        lambda: consent_text(study, known_to_platform=is_known, collected=g.collected),
+        lambda: compose_consent_text(study, known_to_platform=is_known, collected=g.collected),
     )
 
 
@@ -246,17 +246,17 @@ def _render_consent_page(
             changed=changed,
             text_hash=text_hash(_render_consent_text(study, arrival)),
             text=render_markdown(study.text("consent")),
-            stored=stored_data(study, known_to_platform=is_known, collected=g.collected),
-            on_device=device_notice(),
-            rights=rights_notice(),
-            answerable=list(answerable(study)),
+            stored=list_stored_data(study, known_to_platform=is_known, collected=g.collected),
+            on_device=describe_device_data(),
+            rights=describe_rights(),
+            answerable=list(list_responsible_parties(study)),
             known_to_platform=is_known,
-            visit=_ANY_MARK,
+            visit=_MARK_PLACEHOLDER,
             preview=arrival.preview,
-            script=trial_script(study),
+            script=get_script_url(study),
         ),
     )
-    return page.replace(_ANY_MARK, visit or new_reference())
+    return page.replace(_MARK_PLACEHOLDER, visit or new_reference())
 
 
 def _render_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
@@ -274,7 +274,7 @@ def _show_preview(
         return _render_consent_page(study, arrival)
     list_ = request.args.get("list", default=0, type=int)
     levels = list_ if 0 <= list_ < study.design.n_lists else 0
-    return working_page(study.of_list(levels), preview(session, run, study, levels))
+    return render_working_page(study.of_list(levels), make_preview(session, run, study, levels))
 
 
 def _read_arrival(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
@@ -341,4 +341,4 @@ def _read_visit_mark() -> str | None:
     # Each consent page has a random mark, so that pressing its button twice on a slow network
     # creates only one participant.
     mark = request.form.get("visit", "")
-    return mark if _MARK.fullmatch(mark) else None
+    return mark if _MARK_PATTERN.fullmatch(mark) else None

@@ -10,7 +10,7 @@ from experiment.exclusion.rules import decided_by_score
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
-from webapp.sessions.collected import Collected, collected_now, list_declared_sentences
+from webapp.sessions.collected import Collected, list_collected, list_declared_sentences
 
 
 class Detail(str):
@@ -20,7 +20,7 @@ class Detail(str):
     is_detail = True
 
 
-def stored_data(
+def list_stored_data(
     study: Study,
     *,
     known_to_platform: bool,
@@ -35,7 +35,7 @@ def stored_data(
         collected: What the run stores; None for what a run launched now would store.
         serverless: Whether the study is static, without a server of ours that limits arrivals.
     """
-    collected = collected_now() if collected is None else collected
+    collected = list_collected() if collected is None else collected
     yield gettext(
         "Two random codes instead of your name (one is shown only to you), and when you came,"
         " agreed, came back and finished."
@@ -106,7 +106,7 @@ def _describe_score(study: Study) -> str:
     )
 
 
-def rights_notice() -> str:
+def describe_rights() -> str:
     """Return the sentence that lists the participant's rights."""
     return gettext(
         "You may see your data and take a copy with you, have them corrected or erased, have them"
@@ -115,7 +115,7 @@ def rights_notice() -> str:
     )
 
 
-def device_notice() -> str:
+def describe_device_data() -> str:
     """Return the sentence on what is not stored, and on what stays on the participant's device."""
     return gettext(
         "No network address is stored, and no cookie is set. So that nothing is lost, your browser"
@@ -155,7 +155,7 @@ def _describe_answer_data(study: Study) -> Iterator[str]:
         )
 
 
-def consent_text(
+def compose_consent_text(
     study: Study,
     *,
     known_to_platform: bool,
@@ -164,19 +164,19 @@ def consent_text(
 ) -> str:
     """Return the full text of the consent page, as participants download it and as it is stored.
 
-    Its arguments are those of ``stored_data``.
+    Its arguments are those of ``list_stored_data``.
     """
-    stored = stored_data(
+    stored = list_stored_data(
         study, known_to_platform=known_to_platform, collected=collected, serverless=serverless
     )
-    notices = (f"- {sentence}" for sentence in (*stored, device_notice(), rights_notice()))
+    notices = (f"- {sentence}" for sentence in (*stored, describe_device_data(), describe_rights()))
     heading = gettext("What is stored about you")
-    sections = (heading, *notices, *answerable(study))
+    sections = (heading, *notices, *list_responsible_parties(study))
     parts = (study.text("consent").strip(), *sections)
     return "\n\n".join(parts) + "\n"
 
 
-def answerable(study: Study) -> Iterator[str]:
+def list_responsible_parties(study: Study) -> Iterator[str]:
     """Yield one sentence for each responsible party that the study names; none if it names none."""
     about = study.study
     if about.institution:

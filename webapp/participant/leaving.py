@@ -44,9 +44,7 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
     store_report(session, recruiter, study, participant, ending, services.now())
 
 
-def render_turned_away(
-    run: Run, study: Study, arrival: Arrival, error: NoRoomError
-) -> tuple[str, int]:
+def render_refusal(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:
     """Return the page for a visitor who is not admitted, with their way back to the platform."""
     current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
@@ -65,7 +63,7 @@ def render_turned_away(
     return page, error.status
 
 
-def render_turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
+def render_invalid_link(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
     """Return the page for a link without a valid platform signature, with the platform's exit."""
     departure = Departure(Ending.SECURITY, study, parameters=error.kept)
     platform_exit = current_services().recruiter(run.recruiter).exit(departure)
@@ -75,12 +73,12 @@ def render_turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseR
     return render_template("turned_away.html", **shown), error.status
 
 
-def render_turned_away_participant(
+def render_late_refusal(
     session: Session, run: Run, study: Study, participant: Participant, error: NoRoomError
 ) -> tuple[str, int]:
-    """Return the same page for a participant who agreed but found the last place taken."""
+    """Return the refusal for a participant who agreed after the last place was taken."""
     parameters_of_link = latest_parameters(session, participant)
-    return render_turned_away(
+    return render_refusal(
         run, study, Arrival(participant.platform_id, parameters=parameters_of_link), error
     )
 

@@ -20,7 +20,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
-from webapp.participant.data_notice import consent_text as text_of_consent
+from webapp.participant.data_notice import compose_consent_text
 from webapp.participant.leaving import (
     ENDED_STATES,
     is_hidden_on_shared_device,
@@ -41,7 +41,7 @@ from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
-from webapp.sessions.leave import Wish, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, has_no_data, withdraw
 
 rights_pages = Blueprint("rights", __name__)
 _WISHES = frozenset(wish.value for wish in Wish)
@@ -57,7 +57,7 @@ def ask(token: str) -> ResponseReturnValue:
         if is_hidden_on_shared_device(participant, study):
             return render_finished_session(session, run, study, participant, by_run_link=False)
         home = url_for("session.show", token=token)
-        if participant.state == State.WITHDRAWN or nothing_is_stored(participant):
+        if participant.state == State.WITHDRAWN or has_no_data(participant):
             return redirect(home, 303)
         ended = participant.state in ENDED_STATES
     return render_template("way_out_page.html", study=study, home=home, ended=ended)
@@ -163,7 +163,7 @@ def consent_text(ref: str) -> Response:
         run = requested_run(session, ref)
         study, collected = services.study_of(session, run), services.collected_of(session, run)
     is_known_to_platform = "platform" in request.args
-    text = text_of_consent(study, known_to_platform=is_known_to_platform, collected=collected)
+    text = compose_consent_text(study, known_to_platform=is_known_to_platform, collected=collected)
     response = Response(text, mimetype="text/plain")
     name = f"consent-{study.name}.txt"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -21,12 +21,12 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import count_returning_participant, requested_participant
-from webapp.participant.trial_page import render_markdown, working_page
+from webapp.participant.trial_page import render_markdown, render_working_page
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
 from webapp.sessions.finish import (
-    finish,
+    finish_session,
     finish_without_questions,
     form_texts,
     has_answered_any,
@@ -53,7 +53,7 @@ def show(token: str) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         count_returning_participant(session, participant)
-        lease.come_back(session, participant, services.now())
+        lease.resume_session(session, participant, services.now())
         study = services.study_for(session, run, participant)
         has_finished = finish_without_questions(
             session, participant, study.questionnaire, services.now()
@@ -81,7 +81,9 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
         study = services.study_for(session, run, participant)
         form_answers = form_texts(request.form)
         count_returning_participant(session, participant)
-        problems = finish(session, participant, study.questionnaire, form_answers, services.now())
+        problems = finish_session(
+            session, participant, study.questionnaire, form_answers, services.now()
+        )
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)
         session.commit()
@@ -110,7 +112,7 @@ def _render_working(session: Session, participant: Participant, run: Run, study:
     has_public_link = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if has_public_link else ""
     work = load_work(session, run, participant, study)
-    return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
+    return render_working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 
 def _render_answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:

@@ -26,7 +26,7 @@ from webapp.participant.assets import assets_of
 from webapp.sessions.session_payload import Work
 
 
-def working_page(
+def render_working_page(
     study: Study,
     work: Work,
     *,
@@ -48,7 +48,7 @@ def working_page(
     return render_template(
         "working.html",
         study=study,
-        script=trial_script(study),
+        script=get_script_url(study),
         instructions=render_markdown(study.text("instructions")),
         response=response,
         work=add_script_urls(work, response, address),
@@ -101,12 +101,12 @@ def add_script_urls(work: Work, response: ResponseType, address: Callable[[str],
     return cast(Work, {**work, "tasks": tasks})
 
 
-def trial_script(study: Study) -> str:
+def get_script_url(study: Study) -> str:
     """Return the URL of the script of the study's response type."""
     return assets_of(current_app).address(script_name(response_of(study).script))
 
 
-_FOLDER = Path(__file__).parent / "responses"
+_RESPONSES_FOLDER = Path(__file__).parent / "responses"
 
 
 def add_response_templates(app: Flask) -> None:
@@ -120,7 +120,7 @@ def _load_template(name: str) -> str | None:
     return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
-def response_scripts() -> dict[str, Traversable]:
+def list_response_scripts() -> dict[str, Traversable]:
     """Return the scripts of all response types, built in or installed, by public name."""
     scripts = {}
     for name in RESPONSE_TYPES:
@@ -146,7 +146,7 @@ def find_response_file(name: str) -> Traversable:
         name: Its path below ``webapp/participant/responses/``, or ``"package:path"``.
     """
     package, _, path = name.rpartition(":")
-    return (files(package) if package else _FOLDER).joinpath(path)
+    return (files(package) if package else _RESPONSES_FOLDER).joinpath(path)
 
 
 # The few texts of a study are the same for all participants.

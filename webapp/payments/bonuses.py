@@ -14,7 +14,7 @@ from webapp.payments.run_payments import RunPayments, is_decided
 
 @dataclass(frozen=True, slots=True)
 class RequestedBonuses:
-    """Requested bonuses.
+    """The bonuses to record, and those that were left out.
 
     Attributes:
         entries: The bonuses that can be paid.
@@ -80,13 +80,13 @@ def find_rule_bonuses(run_payments: RunPayments, *, additional: bool = False) ->
     requested = build_bonus_entries(
         accounts, bonuses_by_rule(run_payments.study.payment, candidates, run_payments.run.ref)
     )
-    bonuses = _leave_out_held(run_payments, *requested, additional=additional)
+    bonuses = _remove_held(run_payments, *requested, additional=additional)
     no_rule = run_payments.study.payment.bonus == "none"
     restricted = 0 if no_rule else len(finished) - len(usable)
     return replace(bonuses, restricted=restricted, no_rule=no_rule)
 
 
-def _leave_out_held(
+def _remove_held(
     run_payments: RunPayments,
     entries: list[Entry],
     waiting: list[PaymentItem],
@@ -116,7 +116,7 @@ def prepare_listed_bonuses(
     entries, waiting = build_bonus_entries(run_payments.load_accounts(), items)
     if not additional:
         _refuse_possible_repeats(run_payments, entries)
-    return _leave_out_held(run_payments, entries, waiting, additional=additional)
+    return _remove_held(run_payments, entries, waiting, additional=additional)
 
 
 def build_bonus_entries(

@@ -103,7 +103,9 @@ def withdraw_offer(
     if offer.amount_minor == amount_minor:
         return None
     withdraw_compensation(run_payments.sessions, run_payments.platform, offer, run_payments.now)
-    run_payments.note("compensation withdrawn", amount=in_words(offer.amount_minor, offer.currency))
+    run_payments.log_act(
+        "compensation withdrawn", amount=in_words(offer.amount_minor, offer.currency)
+    )
     return offer.amount_minor
 
 

@@ -1,4 +1,4 @@
-"""Who waits for money: a run's debts, and what is left to do about each of them."""
+"""A run's debts: who waits for money, and what is left to do about it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -139,7 +139,7 @@ class OpenPayment:
     is_restricted: bool = False
 
 
-_IN_DOUBT = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+_DOUBTFUL_STATES = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
 
 
 def find_open_payments(
@@ -205,7 +205,7 @@ def describe_open_payment(
 
 def _describe_unpaid_line(line: Payment) -> str:
     kind = line.kind.replace("_", " ")
-    if line.state in _IN_DOUBT:
+    if line.state in _DOUBTFUL_STATES:
         return f"the outcome of their {kind}: compare with the platform"
     if line.kind == PaymentKind.COMPENSATION and line.state == PaymentState.INTENDED:
         return "their acceptance of the compensation"

@@ -1,4 +1,4 @@
-"""The ledger: entries, the lines that already hold them, and the steps of a line.
+"""The ledger: how payments are recorded, claimed and settled, each once.
 
 A payment is recorded, claimed, and settled. ``webapp.payments.pay`` calls the platform between the
 claim and the settlement; each step is committed before the next one begins.
@@ -30,9 +30,9 @@ from webapp.gate.installation import Operation
 # Longer than any call takes with its retries: the process of an older claim is gone.
 CLAIM_TIMEOUT = timedelta(minutes=5)
 # The prefix of the serial of a bonus that was paid by hand on the platform.
-BY_HAND = "elsewhere\x1f"
+BY_HAND_PREFIX = "elsewhere\x1f"
 _MARK_LENGTH = 12
-_PAY_THE_REST = "Pay the difference as a separate bonus, with a file and another reason"
+_PAY_REST_REMEDY = "Pay the difference as a separate bonus, with a file and another reason"
 _REMEDIES: dict[tuple[str, bool], str] = {
     (
         PaymentKind.COMPENSATION,
@@ -94,7 +94,7 @@ def _is_equivalent(line: Payment, entry: Entry) -> bool:
         return False
     if line.kind == PaymentKind.BONUS:
         return (
-            not entry.item.serial.startswith(BY_HAND)
+            not entry.item.serial.startswith(BY_HAND_PREFIX)
             and line.worker_id == entry.worker_id
             and is_same_reason(line.reason, entry.item.reason)
         )
@@ -119,13 +119,13 @@ def refuse_other_amounts(run: Run, entries: Sequence[Entry], lines: Iterable[Pay
             f" {in_words(line.amount_minor, line.currency)}, and cannot become"
             f" {in_words(entry.item.amount_minor, run.currency)}",
             where=f"run {run.ref}",
-            remedy=_REMEDIES.get((line.kind, is_paid), _PAY_THE_REST),
+            remedy=_REMEDIES.get((line.kind, is_paid), _PAY_REST_REMEDY),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPayment:
-    """A claimed payment.
+    """A payment that this process claimed.
 
     Attributes:
         payment: The payment; no other process makes it meanwhile.

@@ -1,4 +1,4 @@
-"""Bonuses on platforms that would pay a repeated call again: set up, store, order once, read.
+"""Bonuses on platforms that pay again if a call is repeated: set up, store, order once, read.
 
 Each step is committed before the next. Before the order, the platform is read, and the number of
 bonuses of this amount that it shows is stored: the bonus counts as paid once the platform shows
@@ -31,7 +31,7 @@ from webapp.payments.platform_payments import (
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 
-_NOT_SHOWN = "the payment was ordered from the platform, which does not show it yet"
+_NOT_SHOWN_ANSWER = "the payment was ordered from the platform, which does not show it yet"
 
 
 def pay_in_two_steps(
@@ -67,7 +67,7 @@ def pay_in_two_steps(
             try:
                 bonuses.pay_bonus(set_up_id)
             except PlatformUnreachable as error:
-                return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
+                return PaymentState.UNKNOWN, f"{_NOT_SHOWN_ANSWER} ({error.problem})"
             except PlatformError:
                 _update_payment(
                     sessions, payment, set_up_id=None, ordered_at=None, shown_before=None
@@ -76,9 +76,9 @@ def pay_in_two_steps(
     try:
         shown_amounts = bonuses.bonuses_of(payment.assignment)
     except PlatformError as error:
-        return PaymentState.UNKNOWN, f"{_NOT_SHOWN} ({error.problem})"
+        return PaymentState.UNKNOWN, f"{_NOT_SHOWN_ANSWER} ({error.problem})"
     is_paid = _settle_if_shown(sessions, payment, shown_amounts, now)
-    return (PaymentState.DONE, "") if is_paid else (PaymentState.UNKNOWN, _NOT_SHOWN)
+    return (PaymentState.DONE, "") if is_paid else (PaymentState.UNKNOWN, _NOT_SHOWN_ANSWER)
 
 
 def _set_up_bonus(

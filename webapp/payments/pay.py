@@ -1,4 +1,4 @@
-"""Paying: each payment is a committed row before the platform is called, and settled after.
+"""Paying: each payment is committed before the platform is called, and settled afterwards.
 
 The platform is read before each call, including the first: the ledger may come from an older
 backup, and a colleague may have paid by hand. A payment that was made is not repeated; an
@@ -41,7 +41,7 @@ from webapp.recruiters.statuses import PAID_STATUSES
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class Permissions:
     """A user's permissions for one round of payments.
 
     Attributes:
@@ -105,7 +105,7 @@ def make_payments(
     undo_rejections: bool = False,
     additional: bool = False,
 ) -> list[Payment]:
-    """Make the payments that are not made yet, and return each attempted one.
+    """Make the outstanding payments, and return those that were attempted.
 
     Args:
         sessions: The installation's session factory.
@@ -122,7 +122,7 @@ def make_payments(
     """
     with reading(sessions) as session:
         refuse_if_blocked(Operation.PAY, session.connection())
-    decisions = Decisions(undo_rejections, additional)
+    decisions = Permissions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:
         claimed_payment = claim_payment(sessions, payment_id, now())
@@ -138,7 +138,7 @@ def _attempt_payment(
     platform: Platform,
     claimed: ClaimedPayment,
     now: Clock,
-    decisions: Decisions,
+    decisions: Permissions,
 ) -> tuple[PaymentState, str]:
     payment, additional = claimed.payment, decisions.additional
     try:

@@ -1,4 +1,4 @@
-"""The platform's list of payments: whether a payment was made, and others on the same work.
+"""The platform's list of payments: whether it has a payment, and others for the same work.
 
 The ledger may be incomplete: a colleague paid by hand, or an older backup was restored. So the
 platform's list is read before each bonus, and a payment that no ledger line explains stops it.
@@ -20,7 +20,7 @@ from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses
 from webapp.recruiters.platform import Bonus, Platform, PlatformError
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
-_KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
+_BONUS_KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
 
 # The answer stored in our line if a user declared that a payment by hand is this one.
 IDENTIFIED_AS_PAID = "paid by hand"
@@ -55,7 +55,7 @@ class OtherBonuses:
         lines = session.scalars(
             select(Payment)
             .where(Payment.run_id == payment.run_id, Payment.id != payment.id)
-            .where(Payment.assignment == payment.assignment, Payment.kind.in_(_KINDS))
+            .where(Payment.assignment == payment.assignment, Payment.kind.in_(_BONUS_KINDS))
             .order_by(Payment.id)
         ).all()
         paid_lines = [line for line in lines if line.state == PaymentState.DONE]

@@ -21,7 +21,7 @@ from webapp.payments.run_payments import RunPayments
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 
-THANKS = "Thank you for taking part."
+DEFAULT_FEEDBACK = "Thank you for taking part."
 
 
 def find_all_rewards(run_payments: RunPayments) -> list[Entry]:
@@ -37,7 +37,7 @@ def find_named_rewards(
     Raises:
         PaymentError: One has no submission, or was rejected.
     """
-    item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
+    item = (PaymentKind.REWARD, run_payments.study.reward_minor, DEFAULT_FEEDBACK)
     accounts = run_payments.load_accounts()
     with reading(run_payments.sessions) as session:
         return [
@@ -129,7 +129,7 @@ def build_reward_entries(accounts: Iterable[PayeeAccount], reward_minor: int) ->
                 account.participant.ref,
                 PaymentKind.REWARD,
                 _get_reward_amount(account, reward_minor),
-                THANKS,
+                DEFAULT_FEEDBACK,
             ),
             account,
         )

@@ -47,7 +47,7 @@ from webapp.recruitment.terms import (
     refuse_other_account_or_currency,
 )
 from webapp.runs.runs import find_named_run, load_launched_study
-from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
+from webapp.runs.second_person import GuardedRequest, close_request, find_first_requester
 from webapp.users.audit_log import record_act
 
 
@@ -80,14 +80,14 @@ class Proposal:
         )
         return hashlib.sha256("\x1e".join((self.currency, *lines)).encode()).hexdigest()
 
-    def order(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
+    def digest_request(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
         """A digest of the proposal and its permissions, which both of two users must request."""
         content = f"{self.digest} {undo_rejections} {additional}"
         return hashlib.sha256(content.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PaymentOutcome:
     """The outcome of a proposal.
 
     Attributes:
@@ -99,7 +99,7 @@ class Outcome:
     answers: tuple[str, ...]
 
     @property
-    def undone(self) -> int:
+    def n_unpaid(self) -> int:
         """The number of payments that are not done."""
         return sum(self.states.values()) - self.states[PaymentState.DONE]
 
@@ -168,14 +168,14 @@ class RunPayments:
 
     def carry_out(
         self, proposal: Proposal, *, undo_rejections: bool = False, additional: bool = False
-    ) -> Outcome:
+    ) -> PaymentOutcome:
         """Pay a proposal and return the outcome; no payment is made twice.
 
         Raises:
             PaymentError: It exceeds a limit by now, or an entry was decided with another amount.
             SecondPersonError: The study requires two persons for payments, and this was the first.
         """
-        order = proposal.order(undo_rejections=undo_rejections, additional=additional)
+        order = proposal.digest_request(undo_rejections=undo_rejections, additional=additional)
         first_person = self._request_second_person(proposal, order)
         pay_entries(
             self.sessions,
@@ -194,9 +194,9 @@ class RunPayments:
         unpaid = (payment for payment in payments if not _is_done(payment))
         answers = {payment.answer or "another process is working on it" for payment in unpaid}
         states = Counter(str(payment.state) for payment in payments)
-        return Outcome(states, tuple(sorted(answers)))
+        return PaymentOutcome(states, tuple(sorted(answers)))
 
-    def offer(self, proposal: Proposal, link: str) -> bool:
+    def offer_compensation(self, proposal: Proposal, link: str) -> bool:
         """Offer the compensation of a proposal, and return whether the platform wrote to them.
 
         Args:
@@ -208,7 +208,7 @@ class RunPayments:
             PlatformError: A call was refused or not answered; offering again continues.
             SecondPersonError: The study requires two persons for payments, and this was the first.
         """
-        order = proposal.order()
+        order = proposal.digest_request()
         first_person = self._request_second_person(proposal, order)
         (entry,) = proposal.entries
         return offer_compensation(
@@ -242,7 +242,7 @@ class RunPayments:
         with reading(self.sessions) as session:
             return load_payments(session, self.run)
 
-    def note(self, act: str, **after: str) -> None:
+    def log_act(self, act: str, **after: str) -> None:
         """Record an act on this run's money in the audit log."""
         with self.sessions.begin() as session:
             record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
@@ -299,7 +299,7 @@ class RunPayments:
         request = GuardedRequest(
             self.run, self.study, "payments", order, summary, self.by, self.now()
         )
-        return find_first_person(self.sessions, request)
+        return find_first_requester(self.sessions, request)
 
     def _record_order(
         self,

@@ -23,14 +23,14 @@ from webapp.payments.reconciliation.payment_checks import (
     find_unrecorded_bonuses,
     find_unrecorded_decisions,
 )
-from webapp.payments.reconciliation.snapshot import Snapshot
+from webapp.payments.reconciliation.snapshot import PaymentSnapshot
 from webapp.payments.reconciliation.statement import compute_platform_pay_minor
 from webapp.recruiters.platform import Audience, Platform
 from webapp.recruitment.terms import build_task
 
 NOBODY, FORGOTTEN = "(no participant)", "(forgotten)"
 OWED = "owed"
-_DOUBTFUL = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+_DOUBTFUL_STATES = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
 
 
 class SpendingStatus(StrEnum):
@@ -102,7 +102,7 @@ class RunSpending:
     platform: Platform
     run: Run
     study: Study
-    snapshot: Snapshot
+    snapshot: PaymentSnapshot
 
     def lines(self) -> Iterator[SpendingLine]:
         """Yield the ledger's lines, payments that only the platform shows, and debts.
@@ -120,7 +120,7 @@ class RunSpending:
 
     def _build_ledger_line(self, payment: Payment) -> SpendingLine:
         is_done = payment.state == PaymentState.DONE
-        is_doubtful = payment.state in _DOUBTFUL
+        is_doubtful = payment.state in _DOUBTFUL_STATES
         is_elsewhere = is_done and (
             payment.called_at is None or payment.answer == IDENTIFIED_AS_PAID
         )
@@ -223,8 +223,8 @@ def _is_spending(payment: Payment) -> bool:
     return not is_excluded
 
 
-COLUMNS = (*(field.name for field in fields(SpendingLine)), "total_minor")
-ROUNDING = (
+CSV_COLUMNS = (*(field.name for field in fields(SpendingLine)), "total_minor")
+ROUNDING_NOTE = (
     "Amounts are in whole minor units, as paid. Each payment's fee is the platform's fee "
     "for that payment alone, rounded up to a whole minor unit as the platform rounds it. Totals "
     "are plain sums, without further rounding or currency conversion."
@@ -232,7 +232,7 @@ ROUNDING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class RunTotal:
     """The spending of one run.
 
     Attributes:
@@ -265,7 +265,7 @@ class Total:
         return sum(self.spent_minor.values()) + self.fees_minor
 
 
-def compute_totals(lines: Iterable[SpendingLine]) -> list[Total]:
+def compute_totals(lines: Iterable[SpendingLine]) -> list[RunTotal]:
     """Return the total of each run, ordered by funder, study and run."""
     lines_by_run = defaultdict[tuple[str, str, str, str, str], list[SpendingLine]](list)
     for line in lines:
@@ -273,12 +273,12 @@ def compute_totals(lines: Iterable[SpendingLine]) -> list[Total]:
     return [_compute_total(key, lines_by_run[key]) for key in sorted(lines_by_run)]
 
 
-def _compute_total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -> Total:
+def _compute_total(key: tuple[str, str, str, str, str], lines: Sequence[SpendingLine]) -> RunTotal:
     spent = [line for line in lines if line.is_spent]
     kinds = dict.fromkeys(sorted({line.kind for line in spent}), 0)
     for line in spent:
         kinds[line.kind] += line.amount_minor
-    return Total(
+    return RunTotal(
         *key,
         spent_minor=kinds,
         elsewhere_minor=sum(payment.amount_minor for payment in spent if payment.by == "elsewhere"),
@@ -292,7 +292,7 @@ def _sum_amounts(lines: Iterable[SpendingLine], standing: SpendingStatus) -> int
     return sum(line.amount_minor for line in lines if line.standing is standing)
 
 
-def sum_by_funder(run_totals: Iterable[Total]) -> dict[tuple[str, str], int]:
+def sum_by_funder(run_totals: Iterable[RunTotal]) -> dict[tuple[str, str], int]:
     """Return the spending with fees, by funder and currency."""
     sums = defaultdict[tuple[str, str], int](int)
     for run_total in run_totals:
@@ -302,7 +302,9 @@ def sum_by_funder(run_totals: Iterable[Total]) -> dict[tuple[str, str], int]:
 
 def lines_to_csv(lines: Iterable[SpendingLine]) -> str:
     """Return the lines as CSV, with a header."""
-    return safe_csv(COLUMNS, ([getattr(line, column) for column in COLUMNS] for line in lines))
+    return safe_csv(
+        CSV_COLUMNS, ([getattr(line, column) for column in CSV_COLUMNS] for line in lines)
+    )
 
 
 def render_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
@@ -316,7 +318,7 @@ def render_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
         missing=[line for line in lines if line.standing is SpendingStatus.NOT_IN_THE_LEDGER],
         in_words=in_words,
         made_at=made_at,
-        rounding=ROUNDING,
+        rounding=ROUNDING_NOTE,
         owed_kind=OWED,
     )
 

@@ -18,7 +18,7 @@ from webapp.erasures.file import WishKind, compute_mark
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.sessions.finish import check_answers
-from webapp.sessions.leave import drop_summaries, nothing_is_stored
+from webapp.sessions.leave import drop_summaries, has_no_data
 
 
 def load_answers(session: Session, participant: Participant) -> dict[str, str]:
@@ -125,7 +125,7 @@ def restrict_use(
         WebappError: The record cannot be written; then nothing is changed.
         RequestError: Nothing is stored about the participant.
     """
-    if nothing_is_stored(participant):
+    if has_no_data(participant):
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )

@@ -17,7 +17,7 @@ from experiment.participation import EventKind, State
 from experiment.payment.payment import LONGEST_TOKEN, PaymentKind, PaymentState
 from webapp.core.sealing import forgotten_id
 from webapp.core.tokens import new_reference
-from webapp.database.key_identity import sweep
+from webapp.database.key_identity import delete_unused_names
 from webapp.database.models import (
     Assignment,
     Event,
@@ -36,7 +36,7 @@ from webapp.sessions.leave import Wish, erase_data, withdraw
 from webapp.sessions.lookup import SINGLE
 
 _NO_REASON = "(forgotten)"
-_SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
+_SETTLED_STATES = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def explain_unsettled_payments(person: Person) -> str:
     A person who has been forgotten can no longer be paid.
     """
     for payment in person.payments:
-        if payment.state not in _SETTLED:
+        if payment.state not in _SETTLED_STATES:
             return (
                 "A payment to this person is not settled; settle it with: parallax reconcile "
                 f"{payment.run_ref} --fix"
@@ -171,7 +171,7 @@ def forget_person(session: Session, person: Person, now: datetime, record: Erasu
     for participant in person.participants:
         _forget_participant(session, participant, now, record)
     session.flush()
-    sweep(session)
+    delete_unused_names(session)
 
 
 def replace_ids(session: Session, person: Person) -> None:

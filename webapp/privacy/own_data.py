@@ -39,7 +39,7 @@ from webapp.sessions.measurements import read_details
 from webapp.sessions.session_payload import shown_trial
 
 _Row = TypeVar("_Row", bound=Base)
-_KEYS = (
+_INTERNAL_KEYS = (
     "id",
     "participant_id",
     "trial_id",
@@ -102,10 +102,10 @@ def collect_own_data(
             session, run, study, participant.id
         ),
         "summary_for_the_researchers": [
-            _row_to_json(row, without=(*_KEYS, "judged")) for row in summaries
+            _row_to_json(row, without=(*_INTERNAL_KEYS, "judged")) for row in summaries
         ],
         "notes_of_the_researchers": [
-            _row_to_json(row, without=(*_KEYS, "who"))
+            _row_to_json(row, without=(*_INTERNAL_KEYS, "who"))
             for table in (Note, Tag)
             for row in _load_rows(session, table, participant)
         ],
@@ -191,7 +191,9 @@ def _describe_trial(study: Study, answered_trial: AnsweredTrial) -> dict[str, An
 def _describe_answer(response: Response) -> dict[str, Any]:
     """Return a stored answer; the side of a typed one would say whether it was expected."""
     is_typed = read_details(response.steps) is not None
-    return _row_to_json(response, without=(*_KEYS, "chosen_side") if is_typed else _KEYS)
+    return _row_to_json(
+        response, without=(*_INTERNAL_KEYS, "chosen_side") if is_typed else _INTERNAL_KEYS
+    )
 
 
 def _describe_payment(payment: Payment) -> dict[str, Any]:
@@ -204,7 +206,7 @@ def _describe_payment(payment: Payment) -> dict[str, Any]:
     }
 
 
-def _row_to_json(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
+def _row_to_json(row: Base, without: Iterable[str] = _INTERNAL_KEYS) -> dict[str, Any]:
     """Return a row's columns as JSON values, without the database's own keys."""
     names = (column.name for column in row.__table__.columns if not column.name.endswith("_key"))
     values = {name: getattr(row, name) for name in (*names, *names_of(row))}

@@ -39,10 +39,10 @@ from webapp.privacy.amendments import (
 )
 from webapp.privacy.forget import find_participant, find_worker, forget_person
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.leave import Wish, erase_data, leave, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, end_visit, erase_data, has_no_data, withdraw
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
-_LOCK = 0x7061_7261_6572_6173
+_LOCK_KEY = 0x7061_7261_6572_6173
 _WISH_KINDS = {
     EventKind.WITHDRAWN: WishKind.WITHDRAWN,
     EventKind.ERASED: WishKind.ERASED,
@@ -54,7 +54,7 @@ _WISH_KINDS = {
 _Key = tuple[str, str, str]
 
 
-def _leave_out(entries: Mapping[_Key, Entry], known: Mapping[_Key, Entry]) -> list[Entry]:
+def _remove_known(entries: Mapping[_Key, Entry], known: Mapping[_Key, Entry]) -> list[Entry]:
     """Return the entries whose keys are not among the known ones."""
     return [entry for key, entry in entries.items() if key not in known]
 
@@ -83,7 +83,7 @@ def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
         stored_entries = load_entries(session)
         # A database of an earlier version stores the wishes only as events.
         event_entries = (
-            {} if stored_entries else {e.key: e for e in _entries_from_events(session, record)}
+            {} if stored_entries else {e.key: e for e in _read_entries_from_events(session, record)}
         )
         if record_entries.keys() == stored_entries.keys() and not event_entries:
             append_entries(instance, ())  # an empty record states that there are no wishes
@@ -92,14 +92,14 @@ def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
     with sessions.begin() as session:
         if engine.dialect.name != "sqlite":
             # Every server process runs this at start-up.
-            advisory_lock(session.connection(), _LOCK, wait=True)
+            advisory_lock(session.connection(), _LOCK_KEY, wait=True)
         stored_entries = load_entries(session)
         known_entries = {**event_entries, **stored_entries}
-        append_entries(instance, _leave_out(known_entries, record_entries))
+        append_entries(instance, _remove_known(known_entries, record_entries))
         sign_record(instance, sealer_of(engine.dialect))
         overwrite_erased_corrections(instance)
-        store_entries(session, _leave_out({**event_entries, **record_entries}, stored_entries))
-        new_entries = _leave_out(record_entries, stored_entries)
+        store_entries(session, _remove_known({**event_entries, **record_entries}, stored_entries))
+        new_entries = _remove_known(record_entries, stored_entries)
         wishes, amendments = select_final_wishes(new_entries), group_amendments(new_entries)
         n_repeated = sum(_repeat_final_wishes(session, record, wishes, now)) if wishes else 0
         if amendments:
@@ -114,7 +114,7 @@ def repeat_wishes(instance: Path, engine: Engine, now: datetime) -> int:
         return n_repeated
 
 
-def _entries_from_events(session: Session, record: ErasureRecord) -> Iterator[Entry]:
+def _read_entries_from_events(session: Session, record: ErasureRecord) -> Iterator[Entry]:
     wish_events = select(Event.kind, Event.at, Participant.ref).join(
         Participant, Participant.id == Event.participant_id
     )
@@ -168,7 +168,7 @@ def _repeat_amendments(
                 if k in correctable_fields and v != current_answers.get(k, "")
             }
             apply_corrections(session, participant, outdated, now)
-        if use_entry is not None and not nothing_is_stored(participant):
+        if use_entry is not None and not has_no_data(participant):
             restricted_at = use_entry.at if use_entry.deed is WishKind.RESTRICTED else None
             if (restricted_at is None) != (participant.restricted_at is None):
                 set_restriction(session, participant, restricted_at, use_entry.at or now)
@@ -187,7 +187,7 @@ def _repeat_wish(
         forget_person(session, find_participant(session, participant), time, record)
     elif participant.state in (State.ARRIVED, State.DECLINED):
         # The participant had not begun when the backup was made.
-        leave(session, participant, Ending.WITHDRAWN, time)
+        end_visit(session, participant, Ending.WITHDRAWN, time)
         erase_data(session, participant)
     else:
         wish = Wish.KEEP if entry.deed is WishKind.WITHDRAWN else Wish.ERASE

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from experiment.studies.study import Study
 from webapp.core.sealing import FORGOTTEN_PREFIX, is_forgotten
 from webapp.core.tokens import new_reference
-from webapp.database.key_identity import sweep
+from webapp.database.key_identity import delete_unused_names
 from webapp.database.models import (
     Answer,
     ArrivalAddress,
@@ -96,7 +96,7 @@ def erase_identities(session: Session, run: Run, study: Study, now: datetime) ->
     if not waiting:
         run.identities_erased_at = now
     session.flush()
-    sweep(session)
+    delete_unused_names(session)
     return RetentionResult(people, waiting)
 
 

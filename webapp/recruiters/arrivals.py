@@ -1,4 +1,4 @@
-"""Read what a participant's link holds.
+"""Read the values of a participant's link.
 
 The parsed arrival, and errors for links that are not valid.
 """

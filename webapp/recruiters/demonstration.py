@@ -152,7 +152,7 @@ def _request_json(method: str, url: str, body: object = None) -> dict[str, objec
         return reply
 
 
-def bonus_for_the_first(stage: Stage) -> str:
+def write_first_bonus(stage: Stage) -> str:
     """Write a bonus file for the first participant and return its path."""
     bonuses = stage.place / "bonuses.csv"
     bonuses.write_text(

@@ -77,7 +77,9 @@ class DirectRecruiter(Recruiter):
         if arguments.get("preview") == "1":
             return Arrival(preview=True)
         link = arguments.get("link", "")
-        panel = next((candidate for candidate in _panels() if candidate.person in arguments), None)
+        panel = next(
+            (candidate for candidate in _list_known_panels() if candidate.person in arguments), None
+        )
         if panel is None:
             return Arrival(link=link)
         person = checked_id(arguments, panel.person, panel.patterns[panel.person])
@@ -90,7 +92,7 @@ class DirectRecruiter(Recruiter):
 
 
 @dataclass(frozen=True, slots=True)
-class _Panel:
+class _KnownPanel:
     """The arguments that a known panel adds to any link that it hands out.
 
     Attributes:
@@ -103,7 +105,7 @@ class _Panel:
 
 
 @cache
-def _panels() -> tuple[_Panel, ...]:
+def _list_known_panels() -> tuple[_KnownPanel, ...]:
     """Return the panels that identify a person by one argument, each set of arguments once."""
     panels = {}
     for table in map(preset, PRESETS):
@@ -112,7 +114,7 @@ def _panels() -> tuple[_Panel, ...]:
             patterns = {
                 name: Parameter(**declared).pattern for name, declared in parameters.items()
             }
-            panels[person[0]] = _Panel(person[0], patterns)
+            panels[person[0]] = _KnownPanel(person[0], patterns)
     return tuple(panels.values())
 
 

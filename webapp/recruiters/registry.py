@@ -9,7 +9,7 @@ from experiment.plugins import Registry
 from webapp.core.logging import hide_in_log
 from webapp.core.settings import Settings
 from webapp.errors import RunError, WebappError
-from webapp.gate.paying_copy import REMEDY, allow_platform_call
+from webapp.gate.paying_copy import RIGHT_REMEDY, allow_platform_call
 from webapp.recruiters import capabilities
 from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.recruiters.platform import Platform, PlatformError
@@ -129,7 +129,7 @@ def _require_paying_copy(
                     "this copy of the installation does not have the right to pay and publish, so "
                     "nothing was done",
                     where=endpoint,
-                    remedy=REMEDY,
+                    remedy=RIGHT_REMEDY,
                 )
             return method(*values, **named)
 

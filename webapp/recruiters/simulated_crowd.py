@@ -12,7 +12,7 @@ from webapp.errors import RunError, WebappError
 from webapp.recruiters.simulated_plan import Plan
 from webapp.recruiters.simulated_session import SimulatedSession
 
-WORKERS = 8
+N_WORKERS = 8
 Visitor = Callable[[httpx.Client, Plan, int], SimulatedSession]
 _TIMEOUT_S = 60.0
 # Shorter than the server's timeout of idle connections, so that no request is sent just as the
@@ -21,7 +21,7 @@ _KEEPALIVE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class VisitOutcome:
     """The outcome of one visit.
 
     Attributes:
@@ -39,9 +39,9 @@ def simulate(
     plan: Plan,
     url: str,
     participants: int | None = None,
-    workers: int = WORKERS,
+    workers: int = N_WORKERS,
     visitor: Visitor = SimulatedSession,
-) -> Iterator[Outcome]:
+) -> Iterator[VisitOutcome]:
     """Let simulated participants take part through the public pages, and yield each outcome.
 
     They arrive one after the other and then work in parallel, so that the same seed gives every
@@ -58,21 +58,23 @@ def simulate(
         RunError: The run has too few free places.
         WebappError: No server answers there.
     """
-    n_participants = plan.free if participants is None else participants
-    if not 0 < n_participants <= plan.free:
+    n_participants = plan.n_free if participants is None else participants
+    if not 0 < n_participants <= plan.n_free:
         raise RunError(
-            f'the run "{plan.run_ref}" has {plan.free} free places, not {n_participants}',
-            expected=f"at most {plan.free} participants" if plan.free else "",
-            remedy="" if plan.free else "Launch another run for more participants",
+            f'the run "{plan.run_ref}" has {plan.n_free} free places, not {n_participants}',
+            expected=f"at most {plan.n_free} participants" if plan.n_free else "",
+            remedy="" if plan.n_free else "Launch another run for more participants",
         )
-    return _send(plan, url, range(plan.came + 1, plan.came + n_participants + 1), workers, visitor)
+    return _send(
+        plan, url, range(plan.n_arrived + 1, plan.n_arrived + n_participants + 1), workers, visitor
+    )
 
 
 def _send(
     plan: Plan, url: str, numbers: range, workers: int, visitor: Visitor
-) -> Iterator[Outcome]:
+) -> Iterator[VisitOutcome]:
     with _client(url) as client, ThreadPoolExecutor(workers) as pool:
-        working: set[Future[Outcome]] = set()
+        working: set[Future[VisitOutcome]] = set()
         for number in numbers:
             if len(working) == workers:
                 done, working = wait(working, return_when=FIRST_COMPLETED)
@@ -86,12 +88,12 @@ def _send(
         yield from (future.result() for future in as_completed(working))
 
 
-def _run_visit(visit: SimulatedSession, step: Callable[[], None]) -> Outcome:
+def _run_visit(visit: SimulatedSession, step: Callable[[], None]) -> VisitOutcome:
     try:
         step()
     except (ParallaxError, httpx.HTTPError) as error:
-        return Outcome(visit.number, visit.responder, str(error) or type(error).__name__)
-    return Outcome(visit.number, visit.responder)
+        return VisitOutcome(visit.number, visit.responder, str(error) or type(error).__name__)
+    return VisitOutcome(visit.number, visit.responder)
 
 
 @contextmanager

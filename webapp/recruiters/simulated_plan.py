@@ -1,4 +1,4 @@
-"""The advance knowledge of simulated participants, which no page shows."""
+"""What simulated participants know in advance, and no page shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,8 +32,8 @@ class Plan:
         study: The study, for its questionnaire and typical reaction time.
         responders: The response strategy of each participant of a full run, in order of arrival;
             replacements start again with the first.
-        came: How many participants have had a place so far.
-        free: How many more participants the run can take.
+        n_arrived: How many participants have had a place so far.
+        n_free: How many more participants the run can take.
         response: The response type of the trials.
         items: The run's items by their content on the screen, regardless of sides.
         accepted: Answers to questions for which the exclusion rules keep a participant. Programs
@@ -44,14 +44,14 @@ class Plan:
     seed: int
     study: Study
     responders: tuple[str, ...]
-    came: int
-    free: int
+    n_arrived: int
+    n_free: int
     response: ResponseType
     items: Mapping[Texts, Known]
     accepted: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def plan(session: Session, run: Run, study: Study) -> Plan:
+def make_plan(session: Session, run: Run, study: Study) -> Plan:
     """Return the plan of a simulated run's next participants.
 
     Args:

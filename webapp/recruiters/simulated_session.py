@@ -19,7 +19,7 @@ from webapp.recruiters.simulated_plan import Plan
 from webapp.sessions.session_payload import ShownTrial
 
 
-class Page(HTMLParser):
+class ParsedPage(HTMLParser):
     """One parsed page of the server.
 
     Attributes:
@@ -67,7 +67,7 @@ class Page(HTMLParser):
             self.session += data
 
 
-_DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
+_SIMULATED_DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
 INPUT_METHODS = ("key", "pointer", "touch")
 
 
@@ -129,14 +129,14 @@ class SimulatedSession:
                 form = {**self._open(self._home, name).hidden, **answers}
                 self._request(303, "POST", f"{self._home}{name}", form=form)
 
-    def _answer_everything(self) -> Page:
+    def _answer_everything(self) -> ParsedPage:
         """Answer everything and return the closing page.
 
         Raises:
             SimulatedSessionError: The server refused a request, or showed an unexpected page.
         """
         trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
-        self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
+        self._request(200, "POST", f"{self._home}device", sent=_SIMULATED_DEVICE)
         for trial in trials:
             self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
         if questions := self._plan.study.questionnaire:
@@ -151,8 +151,8 @@ class SimulatedSession:
             self._request(303, "POST", f"{self._home}questionnaire", form=form)
         return self._open(self._home, "closing")
 
-    def _open(self, url: str, expected_page: str) -> Page:
-        page = Page(self._request(200, "GET", url).text)
+    def _open(self, url: str, expected_page: str) -> ParsedPage:
+        page = ParsedPage(self._request(200, "GET", url).text)
         if page.name != expected_page:
             raise SimulatedSessionError(
                 f'the page "{page.name}" came', expected=f'"{expected_page}"'
@@ -289,7 +289,7 @@ class StandInSession(SiteSession):
         self._go_back(self._answer_everything())
         self._site.close()
 
-    def _go_back(self, closing: Page) -> None:
+    def _go_back(self, closing: ParsedPage) -> None:
         if closing.action:
             sent = {"params" if closing.method == "get" else "form": closing.hidden}
             self._request_site(closing.method.upper(), closing.action, **sent)

@@ -77,7 +77,7 @@ def accept_assignment(
 
 # Built once, because every end of a visit runs it. A platform may assign an id again that the
 # participant had returned.
-_CURRENT = (
+_CURRENT_ASSIGNMENT = (
     select(Assignment)
     .where(Assignment.participant_id == bindparam("who"))
     .order_by(
@@ -94,7 +94,7 @@ def find_current_assignment(session: Session, participant: Participant) -> Assig
 
     A worker who has submitted one cannot work on another.
     """
-    return session.scalar(_CURRENT, {"who": participant.id})
+    return session.scalar(_CURRENT_ASSIGNMENT, {"who": participant.id})
 
 
 def is_known_participant(session: Session, run: Run, platform_id: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""News from a platform between two polls: a visit ended, or an assignment changed."""
+"""Events that a platform reports between two polls: an ended visit, a changed assignment."""
 
 from datetime import datetime, timedelta
 
@@ -56,7 +56,7 @@ def _measure_stay(participant: Participant) -> timedelta:
 
 
 def store_submission(sessions: Sessions, submission: Submission, now: datetime) -> bool:
-    """Store a platform's news of one assignment, and return whether its offer is ours.
+    """Store a platform's report on one assignment, and return whether its offer is ours.
 
     Args:
         sessions: The installation's session factory.

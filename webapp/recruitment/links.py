@@ -57,7 +57,7 @@ def find_arrival_link(
 
 def _has_links(session: Session, run: Run) -> bool:
     connection = session.connection()
-    [(has_links,)] = _prepare_links_query(connection.dialect).find(connection, run=run.id)
+    [(has_links,)] = _prepare_links_query(connection.dialect).fetch(connection, run=run.id)
     return bool(has_links)
 
 

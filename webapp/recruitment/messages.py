@@ -47,7 +47,7 @@ def find_recipients(session: Session, run_ref: str, whom: Recipients) -> dict[st
     return {offer: workers for offer, workers in workers_by_offer.items() if workers}
 
 
-def check_text(text: str) -> str:
+def check_message(text: str) -> str:
     """Return a message that can be sent.
 
     Raises:

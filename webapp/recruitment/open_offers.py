@@ -19,7 +19,7 @@ from experiment.participation import State
 from webapp.database.models import Hit, Link, Participant, Place, Run
 from webapp.recruiters.capabilities import GrowingOffers, ListQuotas, Qualifications
 from webapp.recruiters.platform import OfferState, Platform
-from webapp.recruitment.terms import TAKEN_PART
+from webapp.recruitment.terms import QUALIFICATION_DESCRIPTION
 from webapp.sessions.lookup import MULTI, PARAMETER
 
 RECRUITMENT = "recruitment"
@@ -77,7 +77,7 @@ def compute_offer_token(run_ref: str, number: int) -> str:
 
 def describe_own_qualification(run_ref: str) -> tuple[str, str]:
     """Return name and description of the qualification of a run's past participants."""
-    return f"parallax run {run_ref}", TAKEN_PART
+    return f"parallax run {run_ref}", QUALIFICATION_DESCRIPTION
 
 
 def find_lost_offers(

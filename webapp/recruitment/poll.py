@@ -62,7 +62,7 @@ def find_partial_pay_minor(
     return load_launched_study(session, run).withdrawn_minor or None
 
 
-_RECEIPT = "receipt"
+_RECEIPT_FIELD = "receipt"
 _LONGEST_RECEIPT = 200
 # After this many unanswered HITs in a row, the rest waits for the next poll.
 _MAX_UNANSWERED = 3
@@ -183,7 +183,7 @@ def upsert_submission(
     )
     assignment.status, assignment.submitted_at = submission.status, submission.submitted_at
     assignment.paid_minor = find_partial_pay_minor(session, assignment, submission)
-    assignment.receipt = submission.fields.get(_RECEIPT, "")[:_LONGEST_RECEIPT]
+    assignment.receipt = submission.fields.get(_RECEIPT_FIELD, "")[:_LONGEST_RECEIPT]
     assignment.seen_at = now
     session.flush()
     for change in (SUBMITTED_STATUSES, RETURNED_STATUSES):

@@ -13,7 +13,7 @@ from webapp.runs.runs import find_named_run
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RecruitmentProgress:
     """The figures of a run so far.
 
     Attributes:
@@ -33,7 +33,7 @@ class Progress:
         return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
 
-def compute_progress(submissions: Iterable[Submission]) -> Progress:
+def compute_progress(submissions: Iterable[Submission]) -> RecruitmentProgress:
     """Return the figures of a run's submissions; durations of screened-out workers are ignored."""
     all_submissions = list(submissions)
     ended = [
@@ -45,7 +45,7 @@ def compute_progress(submissions: Iterable[Submission]) -> Progress:
         if submission.submitted_at and submission.status is not AssignmentStatus.SCREENED_OUT
     ]
     returned = sum(submission.status in RETURNED_STATUSES for submission in all_submissions)
-    return Progress(
+    return RecruitmentProgress(
         handed_in=len(ended),
         median_minutes=median(minutes) if minutes else None,
         returned=returned,

@@ -67,7 +67,7 @@ _PENDING_QUALIFICATION = "(the id of the qualification)"
 
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
-    """The effects of publishing a run now.
+    """What publishing a run now would do.
 
     Attributes:
         run_ref: The run.

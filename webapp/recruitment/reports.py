@@ -27,7 +27,7 @@ from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 _FIRST_WAIT, _LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
 LONGEST_ANSWER = 2_000
 _BATCH_SIZE = 200
-HELD = "held after a restore: the panel may know of it"
+HELD_ANSWER = "held after a restore: the panel may know of it"
 
 
 class ReportState(StrEnum):
@@ -83,7 +83,7 @@ def store_report(
 
 def hold_report(report: OutgoingReport, now: datetime) -> None:
     """Hold a report for a researcher's decision: it may have been sent before a restore."""
-    report.state, report.answer = ReportState.UNKNOWN, HELD
+    report.state, report.answer = ReportState.UNKNOWN, HELD_ANSWER
     report.next_at, report.settled_at = None, now
 
 
@@ -179,7 +179,7 @@ def _claim_report(sessions: Sessions, report_id: int, now: datetime, *, repeatab
         return tries + 1
 
 
-BY_HAND = "confirmed by hand"
+BY_HAND_ANSWER = "confirmed by hand"
 
 
 def hold_reports(
@@ -285,7 +285,9 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
             remedy="Wait until it is done, refused or unknown",
         )
     for report in open_reports:
-        report.answer = f"{BY_HAND} (before: {report.state}: {report.answer})"[:LONGEST_ANSWER]
+        report.answer = f"{BY_HAND_ANSWER} (before: {report.state}: {report.answer})"[
+            :LONGEST_ANSWER
+        ]
         report.state, report.settled_at = ReportState.DONE, now
     session.flush()
     return bool(open_reports)

@@ -17,7 +17,7 @@ from webapp.errors import RunError
 from webapp.recruiters.capabilities import Accounts
 from webapp.recruiters.platform import Audience, Offer, Platform, Task
 
-TAKEN_PART = "Has taken part in a study on how sentences sound"
+QUALIFICATION_DESCRIPTION = "Has taken part in a study on how sentences sound"
 
 
 def get_terms(study: Study) -> Terms:

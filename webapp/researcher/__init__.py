@@ -33,9 +33,9 @@ from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
 from webapp.researcher.studies import editor_pages, study_pages
 from webapp.researcher.study_forms import form_pages
-from webapp.researcher.template_globals import FILTERS
+from webapp.researcher.template_globals import TEMPLATE_FILTERS
 
-_PAGES = (
+_BLUEPRINTS = (
     sign_in_pages,
     elsewhere_pages,
     code_pages,
@@ -74,11 +74,11 @@ _PAGES = (
 
 def register_researcher_pages(app: Flask) -> None:
     """Add the researcher pages to the app."""
-    for pages in _PAGES:
+    for pages in _BLUEPRINTS:
         app.register_blueprint(guard_blueprint(pages), url_prefix=RESEARCHER_PATH)
     app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")
     # Whoever opens the server's bare address is most likely a researcher.
     app.add_url_rule("/", "start", lambda: redirect(f"{RESEARCHER_PATH}/"))
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
-    app.jinja_env.filters |= FILTERS | {"study_name": show_study_name}
+    app.jinja_env.filters |= TEMPLATE_FILTERS | {"study_name": show_study_name}

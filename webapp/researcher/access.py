@@ -26,8 +26,8 @@ from webapp.users.roles import Right, Role, find_lowest_role
 from webapp.users.second_factor import SecondFactorPolicy, find_confirmed_factor
 from webapp.users.sign_in import find_session, make_form_token, record_session_use
 
-COOKIE = "parallax_researcher"
-_CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+SESSION_COOKIE = "parallax_researcher"
+_CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 View = TypeVar("View", bound=Callable[..., Any])
 
 
@@ -87,7 +87,7 @@ def current_user() -> User:
 
 def is_still_allowed() -> bool:
     """Return whether the user watching a run is still signed in and allowed to see the run."""
-    signed_in_user = _find_signed_in_user(request.cookies.get(COOKIE, ""))
+    signed_in_user = _find_signed_in_user(request.cookies.get(SESSION_COOKIE, ""))
     try:
         if signed_in_user is not None:
             check_project_right(signed_in_user[0], Right.SEE)
@@ -99,14 +99,14 @@ def is_still_allowed() -> bool:
 def _check_access() -> ResponseReturnValue | None:
     g.user, g.form_token, g.rights, g.project_id = None, "", frozenset(), None
     needed = get_required_access(request.endpoint or "")
-    token = request.cookies.get(COOKIE, "")
+    token = request.cookies.get(SESSION_COOKIE, "")
     signed_in_user = _find_signed_in_user(token)
     set_language(SOURCE_LANGUAGE)
     if signed_in_user is not None:
         g.user, sign_in = signed_in_user
         g.form_token = make_form_token(token)
         record_session_use(current_services().sessions, sign_in, current_services().now())
-    if request.method in _CHANGES:
+    if request.method in _CHANGING_METHODS:
         view: Any = current_app.view_functions[request.endpoint or ""]
         if view.largest_body is not None and signed_in_user is not None:
             request.max_content_length = view.largest_body
@@ -180,7 +180,7 @@ def get_safe_return_address(address: str) -> str:
 
 
 def redirect_after_act(endpoint: str, **values: str) -> Response:
-    """Return the way to a page, which then says what the user has just done."""
+    """Return a redirect to a page, which then states what the user has just done."""
     arguments: dict[str, Any] = {**values, DONE_ARGUMENT: "1"}
     return redirect(url_for(endpoint, **arguments), 303)
 
@@ -188,7 +188,7 @@ def redirect_after_act(endpoint: str, **values: str) -> Response:
 def set_session_cookie(response: Response, token: str) -> Response:
     """Return the response with the cookie that keeps the user signed in."""
     response.set_cookie(
-        COOKIE,
+        SESSION_COOKIE,
         token,
         path=RESEARCHER_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
@@ -200,11 +200,11 @@ def set_session_cookie(response: Response, token: str) -> Response:
 
 def delete_session_cookie(response: Response) -> Response:
     """Return the response with the cookie deleted."""
-    response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
+    response.delete_cookie(SESSION_COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response
 
 
-NO_RUN = "There is no study at this address. Please check the link you were given."
+NO_RUN_MESSAGE = "There is no study at this address. Please check the link you were given."
 
 
 def check_project_right(user: User, needed: Right, only: int | None = None) -> None:
@@ -271,7 +271,7 @@ def _find_requested_project_id(session: Session) -> int | None:
 
 def _make_not_found_error() -> RequestError:
     if "ref" in (request.view_args or {}):
-        return RequestError(NO_RUN, status=404, code="unknown_run")
+        return RequestError(NO_RUN_MESSAGE, status=404, code="unknown_run")
     name = (request.view_args or {}).get("project", request.values.get("project", ""))
     if not name:
         # Objects without a project are open only to roles of the installation.

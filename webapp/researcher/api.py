@@ -23,11 +23,11 @@ from webapp.payments.reconciliation.statement import build_statements
 from webapp.researcher.access import check_project_right
 from webapp.researcher.runs import decide_exclusions, make_export_zip
 from webapp.runs.blinding import get_visible_verdict, is_blind
-from webapp.runs.runs import Progress, list_run_progress
+from webapp.runs.runs import RunProgress, list_run_progress
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.projects import filter_visible_runs
-from webapp.users.roles import NEEDED_BY, Scope
+from webapp.users.roles import SCOPE_RIGHTS, Scope
 from webapp.users.tokens import find_user_of_token, record_token_use
 
 api = Blueprint("api", __name__)
@@ -150,7 +150,7 @@ def _check_token() -> None:
             code="scope_missing",
         )
     if request.view_args:
-        check_project_right(g.user, NEEDED_BY[scope], only=g.token.project_id)
+        check_project_right(g.user, SCOPE_RIGHTS[scope], only=g.token.project_id)
     record_token_use(services.sessions, g.token, services.now())
 
 
@@ -166,7 +166,7 @@ def _get_actor_name() -> str:
     return f"{g.user.name} (token {g.token.label})"
 
 
-def _make_run_json(progress: Progress) -> dict[str, object]:
+def _make_run_json(progress: RunProgress) -> dict[str, object]:
     run = progress.run
     return {
         "run": run.ref,

@@ -27,12 +27,12 @@ COMBINATIONS = {
 }
 NOTHING_STORED = "Nothing was stored."
 # Between several values of one name.
-_BETWEEN = " | "
+_SEPARATOR = " | "
 _MOST_LINES, LONGEST_FIELD = 500, 20_000
 
 
 class FieldKind(StrEnum):
-    """How a parameter is typed."""
+    """The form control for a parameter."""
 
     LINE = "line"
     WHOLE = "whole number"
@@ -69,12 +69,12 @@ class FormField:
 
     @property
     def chosen(self) -> list[str]:
-        """The chosen ones of several values."""
+        """The selected values."""
         return self.value.splitlines()
 
 
 class FieldErrors(Exception):
-    """What was typed cannot be used.
+    """The entered values are invalid.
 
     Attributes:
         problems: A paragraph for each field by name; under an empty name, for all together.
@@ -125,7 +125,7 @@ def _list_parameters(model: type) -> Iterable[str]:
 
 
 def has_form(model: object) -> bool:
-    """Return whether each parameter that must be given has a field."""
+    """Return whether every required parameter has a field."""
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return False
     fields = list_fields(model, {}, {})
@@ -133,12 +133,12 @@ def has_form(model: object) -> bool:
 
 
 def write_field(value: object) -> str:
-    """Return a value as its field holds it."""
+    """Return a value as the text of its field."""
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, Mapping):
         return "\n".join(
-            f"{name} = {_BETWEEN.join(_list_present(values_of_name))}"
+            f"{name} = {_SEPARATOR.join(_list_present(values_of_name))}"
             for name, values_of_name in value.items()
         )
     if isinstance(value, list | tuple):
@@ -151,7 +151,7 @@ def read_fields(
     present: Mapping[str, Any],
     get_typed: Callable[[str], list[str]],
 ) -> dict[str, Any]:
-    """Return the typed values; a value that means the same as before is kept as it is written.
+    """Return the entered values; an unchanged value keeps its notation in the file.
 
     Args:
         fields: The fields.
@@ -174,7 +174,7 @@ def read_fields(
             values[name] = present[name]
             continue
         try:
-            value = _read(field, typed)
+            value = _read_value(field, typed)
         except ValueError as error:
             seen = f'"{typed[:60]}" cannot be used' if typed else "The field is empty"
             problems[name] = f"{seen}. Expected {error}. {NOTHING_STORED}"
@@ -189,7 +189,7 @@ def read_fields(
 
 
 def check_values(model: type[BaseModel], values: Mapping[str, Any]) -> None:
-    """Check values as the model itself does.
+    """Validate values by their model.
 
     Raises:
         FieldErrors: The model refuses them.
@@ -211,8 +211,8 @@ def check_values(model: type[BaseModel], values: Mapping[str, Any]) -> None:
 def _find_kind(
     declared: Mapping[str, Any], definitions: Mapping[str, Any]
 ) -> tuple[FieldKind, tuple[str, ...]]:
-    """Return how a declared parameter is typed, and what can be chosen."""
-    declared = _resolve(declared, definitions)
+    """Return the form control for a declared parameter, and its choices."""
+    declared = _dereference(declared, definitions)
     if "enum" in declared:
         return FieldKind.ONE, tuple(map(str, declared["enum"]))
     match declared.get("type"):
@@ -225,7 +225,7 @@ def _find_kind(
         case "boolean":
             return FieldKind.YES, ()
         case "array":
-            items = _resolve(declared.get("items", {}), definitions)
+            items = _dereference(declared.get("items", {}), definitions)
             if "enum" in items:
                 return FieldKind.SOME, tuple(map(str, items["enum"]))
             if items.get("type") == "string":
@@ -243,11 +243,11 @@ def _is_text(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> boo
     return kind in (FieldKind.LINE, FieldKind.LINES)
 
 
-def _resolve(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+def _dereference(declared: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the declaration that a reference or an optional value leads to."""
     for inner_schema in declared.get("anyOf", ()):
         if inner_schema.get("type") != "null":
-            return _resolve(inner_schema, definitions)
+            return _dereference(inner_schema, definitions)
     reference = declared.get("$ref", "")
     return definitions.get(reference.rpartition("/")[2], {}) if reference else declared
 
@@ -264,7 +264,7 @@ def _list_present(value: object) -> list[str]:
     return list(map(str, value)) if isinstance(value, list | tuple) else [str(value)]
 
 
-def _read(field: FormField, typed: str) -> object:
+def _read_value(field: FormField, typed: str) -> object:
     """Return the value of a field; None if it is left empty.
 
     Raises:
@@ -310,13 +310,13 @@ def _list_lines(typed: str) -> Iterator[str]:
 
 def _read_pair(line: str) -> tuple[str, str | list[str]]:
     name, equals, value = (part.strip() for part in line.partition("="))
-    values = [part.strip() for part in value.split(_BETWEEN.strip()) if part.strip()]
+    values = [part.strip() for part in value.split(_SEPARATOR.strip()) if part.strip()]
     if not (name and equals and values):
-        raise ValueError(f"lines such as name = value, or name = value{_BETWEEN}other value")
+        raise ValueError(f"lines such as name = value, or name = value{_SEPARATOR}other value")
     return name, values[0] if len(values) == 1 else values
 
 
-def list_combined(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+def list_combined_rules(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rules that an exclusion rule combines; empty if it combines none."""
     rules = entry.get("rules") if entry.get("rule") in COMBINATIONS else None
     is_list = isinstance(rules, list) and all(isinstance(rule, dict) for rule in rules)
@@ -342,7 +342,7 @@ class Part:
     noun: str
 
     def list_kinds(self) -> dict[str, str]:
-        """Return the kinds of entries that can be added, with their words."""
+        """Return the kinds of entries that can be added, with their labels."""
         if self.name == "questions":
             kinds: Sequence[str] = FinalQuestion.model_json_schema()["properties"]["type"]["enum"]
             return {kind: kind.replace("_", " ") for kind in kinds}
@@ -383,7 +383,7 @@ class Part:
         return fields
 
     def describe(self, entry: Mapping[str, Any], titles: Mapping[str, str]) -> tuple[str, str]:
-        """Return an entry in words, and the text to show below them."""
+        """Return an entry's description, and the text to show below it."""
         if self.name == "questions":
             needed = "must be answered" if entry.get("required") is True else "may be left out"
             answers = entry.get("options", ())

@@ -15,7 +15,7 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.researcher.access import require_access
 from webapp.runs.blinding import is_blind
-from webapp.runs.people import AnsweredTrial, Record, load_participant_record
+from webapp.runs.people import AnsweredTrial, ParticipantRecord, load_participant_record
 from webapp.runs.stored_answers import get_arrangement, get_given_answer
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -41,7 +41,9 @@ def show_film(ref: str) -> ResponseReturnValue:
                 code="blind",
             )
         study = services.study_of(session, run)
-        films = [_make_film(session, run, study, name) for name in (first_ref, second_ref) if name]
+        films = [
+            _describe_film(session, run, study, name) for name in (first_ref, second_ref) if name
+        ]
     if not films:
         problem = "The address names no participant."
         raise RequestError(problem, status=404, code="no_film")
@@ -67,7 +69,7 @@ def _get_script_texts() -> dict[str, str]:
     }
 
 
-def _make_film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
+def _describe_film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
     record = load_participant_record(session, run, ref)
     if record is None or not any(trial.response for trial in record.trials):
         raise RequestError(
@@ -87,7 +89,7 @@ def _make_film(session: Session, run: Run, study: Study, ref: str) -> dict[str, 
     return {"who": ref, "trials": len(record.trials), "scenes": scenes}
 
 
-def _get_start_time(record: Record) -> datetime:
+def _get_start_time(record: ParticipantRecord) -> datetime:
     onsets = [_get_trial_onset(trial) for trial in record.trials if trial.response]
     return min([*onsets, record.participant.consented_at or onsets[0]])
 

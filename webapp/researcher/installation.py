@@ -11,7 +11,7 @@ from experiment.tables.files import safe_csv
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
-from webapp.jobs.long_jobs import OVER, Step
+from webapp.jobs.long_jobs import ENDED_STATES, Step
 from webapp.recruiters.settings import list_settings
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.reports import get_job_queue, get_long_jobs
@@ -21,7 +21,7 @@ from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
 # Not a valid run reference, so that erasing a run's data never removes these jobs.
-_BACKUPS = "backups of the installation"
+_BACKUP_SUBJECT = "backups of the installation"
 _FOLDER, _KEPT = "room_backups", "7"
 
 
@@ -59,11 +59,11 @@ def show_settings() -> str:
 @require_access(Role.OWNER)
 def show_backups() -> str:
     """Show the backups that were made on this page, and the backup jobs."""
-    jobs = get_long_jobs().about(_BACKUPS)
+    jobs = get_long_jobs().list_jobs(_BACKUP_SUBJECT)
     return render_template(
         "researcher/backups.html",
         jobs=jobs,
-        at_work=any(job.state not in OVER for job in jobs),
+        at_work=any(job.state not in ENDED_STATES for job in jobs),
         now=current_services().now(),
         files=sorted(
             (file.name, file.stat().st_size) for file in _get_backup_folder().glob("*.backup")
@@ -78,13 +78,13 @@ def show_backups() -> str:
 def start_backup() -> ResponseReturnValue:
     """Queue a backup into the installation's folder, unless one is waiting."""
     services, jobs, user_name = current_services(), get_long_jobs(), current_user().name
-    if all(job.state in OVER for job in jobs.about(_BACKUPS)):
-        for job in jobs.about(_BACKUPS):
+    if all(job.state in ENDED_STATES for job in jobs.list_jobs(_BACKUP_SUBJECT)):
+        for job in jobs.list_jobs(_BACKUP_SUBJECT):
             jobs.remove(job.id)  # the backups themselves lie elsewhere
         _get_backup_folder().mkdir(mode=0o700, exist_ok=True)
         command = ("db", "backup", "--keep", _KEPT, "--", str(_get_backup_folder()))
         steps = [Step("writing the backup and reading it back", command)]
-        job = jobs.add(_BACKUPS, "A backup", user_name, services.now(), steps)
+        job = jobs.add(_BACKUP_SUBJECT, "A backup", user_name, services.now(), steps)
         with services.sessions.begin() as session:
             record_act(session, user_name, "backup asked for", services.now())
         get_job_queue().put(job.id)

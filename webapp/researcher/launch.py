@@ -33,8 +33,8 @@ from webapp.users.roles import Right
 
 launch_pages = Blueprint("launch", __name__)
 
-_SEED = re.compile(r"\d{1,19}", re.ASCII)
-_LAUNCHED = re.compile(r"^Run (\w+) of ", re.MULTILINE)
+_SEED_PATTERN = re.compile(r"\d{1,19}", re.ASCII)
+_LAUNCH_LINE = re.compile(r"^Run (\w+) of ", re.MULTILINE)
 
 
 @launch_pages.get("/launch")
@@ -99,7 +99,7 @@ def launch_study() -> ResponseReturnValue:
         options += ["--project", project]
     with count_long_job():
         done = run_parallax(get_instance_folder(), "launch", *options, "--", folder)
-    launched = _LAUNCHED.search(done.text)
+    launched = _LAUNCH_LINE.search(done.text)
     if not done.worked or launched is None:
         page = render_template(
             "researcher/launch_refused.html",
@@ -129,7 +129,7 @@ def _read_launch_form(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     problem = ""
     if study not in studies:
         problem = f"There is no study {study!r} here."
-    elif not _SEED.fullmatch(seed):
+    elif not _SEED_PATTERN.fullmatch(seed):
         problem = "The seed must be a whole number, such as 1."
     elif recruiter not in set(RECRUITERS):
         problem = f"There is no recruiter {recruiter!r}."

@@ -23,7 +23,7 @@ from webapp.runs.links import (
     make_number_labels,
     revoke_links,
 )
-from webapp.runs.people_table import ON_A_PAGE
+from webapp.runs.people_table import PAGE_SIZE
 from webapp.services import current_services
 from webapp.sessions.leave import ending_of
 from webapp.sessions.lookup import CODE, MULTI, SINGLE, find_run
@@ -31,7 +31,7 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Right
 
 link_pages = Blueprint("links", __name__)
-_KINDS = {
+_KIND_LABELS = {
     SINGLE: "personal links, each for one person",
     CODE: "access codes, which people type in",
     MULTI: "a link for many people",
@@ -53,7 +53,7 @@ def create_links(ref: str) -> ResponseReturnValue:
     """Create links or codes; from then on the run requires one."""
     kind, list_ = request.form.get("kind", ""), request.form.get("list", "")
     number = 1 if kind == MULTI else parse_whole_number(request.form.get("number", ""), 6)
-    if kind not in _KINDS or number < 1:
+    if kind not in _KIND_LABELS or number < 1:
         raise RunError(
             "the form does not say what to make, or how many",
             expected="personal links, access codes or a link for many; a whole number from 1",
@@ -130,13 +130,13 @@ def _render_page(
     ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem: str = ""
 ) -> str:
     services, page = current_services(), get_page_number()
-    n_before = (page - 1) * ON_A_PAGE
+    n_before = (page - 1) * PAGE_SIZE
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         base = services.settings.link_base
-        links = list_links(session, run, base, after=n_before, most=ON_A_PAGE + 1)
+        links = list_links(session, run, base, after=n_before, most=PAGE_SIZE + 1)
         lists = list_list_numbers(session, run)
-    on_page = links[:ON_A_PAGE]
+    on_page = links[:PAGE_SIZE]
     return render_template(
         "researcher/links.html",
         run=run,
@@ -144,10 +144,10 @@ def _render_page(
         drawn={link.link.id: _make_qr_code(link) for link in on_page}
         if "qr" in request.args
         else {},
-        more=len(links) > ON_A_PAGE,
+        more=len(links) > PAGE_SIZE,
         page=page,
         lists=lists,
-        kinds=_KINDS,
+        kinds=_KIND_LABELS,
         codes=codes,
         problem=problem,
     )

@@ -33,7 +33,7 @@ from webapp.payments.run_payments import Proposal, RunPayments, open_run_payment
 from webapp.recruitment.publish import find_recruitment
 from webapp.researcher.access import current_user, redirect_after_act, require_access
 from webapp.researcher.template_globals import get_page_number
-from webapp.runs.people_table import ON_A_PAGE
+from webapp.runs.people_table import PAGE_SIZE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Right
@@ -41,11 +41,11 @@ from webapp.users.roles import Right
 money_pages = Blueprint("money", __name__)
 
 # The payments a form can ask for: for all participants, and for one.
-FOR_ALL = {
+ACTS_FOR_ALL = {
     "approve": "Approve everyone who finished and submitted",
     "bonus_rule": "Pay the bonuses of the study's rule",
 }
-FOR_ONE = {
+ACTS_FOR_ONE = {
     "approve_one": "Approve: pay the reward",
     "undo_rejection": "Undo the rejection: pay the reward after all",
     "reject": "Reject: do not pay the reward",
@@ -92,7 +92,7 @@ class MoneyForm:
         if self.act == "bonus_rule":
             bonuses = find_rule_bonuses(payments, additional=bool(self.additional))
             return bonuses.entries, bonuses.notes(payments.run.ref)
-        if self.act not in FOR_ONE or not self.who:
+        if self.act not in ACTS_FOR_ONE or not self.who:
             raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
             return prepare_rejection(payments, self.who, self.reason, self.category), []
@@ -151,8 +151,8 @@ def make_payments(ref: str) -> ResponseReturnValue:
     if not proposal.entries:
         return redirect(url_for("money.show_payments", ref=ref), 303)
     if form.act == "compensate" and not pays_compensation_as_bonus(payments):
-        was_notified = payments.offer(proposal, make_compensation_link(ref))
-        payments.note(
+        was_notified = payments.offer_compensation(proposal, make_compensation_link(ref))
+        payments.log_act(
             "payment made", result="offered", told="by the platform" if was_notified else "no"
         )
     else:
@@ -163,7 +163,7 @@ def make_payments(ref: str) -> ResponseReturnValue:
         )
         amount = in_words(proposal.amount_minor, proposal.currency) if proposal.amount_minor else ""
         answers = " ".join(outcome.answers)
-        payments.note("payment made", result=str(outcome), amount=amount, answers=answers)
+        payments.log_act("payment made", result=str(outcome), amount=amount, answers=answers)
     return redirect_after_act("money.show_payments", ref=ref)
 
 
@@ -208,7 +208,7 @@ def _render_confirmation(
         "researcher/money_confirm.html",
         run=run,
         asked=asdict(form),
-        title={**FOR_ALL, **FOR_ONE}[form.act],
+        title={**ACTS_FOR_ALL, **ACTS_FOR_ONE}[form.act],
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
@@ -227,7 +227,7 @@ def _render_page(ref: str, problem: str = "") -> str:
         "researcher/money.html",
         problem=problem,
         for_all=_list_payments_for_all(facts),
-        for_one=FOR_ONE,
+        for_one=ACTS_FOR_ONE,
         asked=form,
         looked=current_services().now().isoformat(),
         **facts,
@@ -238,7 +238,9 @@ def _render_page(ref: str, problem: str = "") -> str:
 def _list_payments_for_all(facts: dict[str, object]) -> dict[str, str]:
     """Return the payments for all that can be asked for now."""
     can_pay_bonuses = facts["has_bonus_rule"] and not facts["undecided_by_rule"]
-    return {act: title for act, title in FOR_ALL.items() if act != "bonus_rule" or can_pay_bonuses}
+    return {
+        act: title for act, title in ACTS_FOR_ALL.items() if act != "bonus_rule" or can_pay_bonuses
+    }
 
 
 _ACTS_OF_MONEY = (
@@ -248,9 +250,9 @@ _ACTS_OF_MONEY = (
     "compensation withdrawn",
     "discrepancies mended",
 )
-_LATEST = 20
+_MOST_ACTS = 20
 # So many participants are asked what they wait for; so many of those who wait are listed.
-_MOST_ASKED = 1_000
+_MOST_EXAMINED = 1_000
 _MOST_LISTED = 100
 # More than this is an outage, to be fixed by reconciling.
 _MOST_UNSETTLED = 100
@@ -263,7 +265,7 @@ def _collect_open_payments(ref: str) -> dict[str, object]:
         run = find_run(session, ref)
         study = services.study_of(session, run)
         pays_after = services.recruiter(run.recruiter).pays_after(study)
-        waiting, are_more = find_open_payments(session, run, study, pays_after, _MOST_ASKED)
+        waiting, are_more = find_open_payments(session, run, study, pays_after, _MOST_EXAMINED)
         at_work = (State.ARRIVED, State.WORKING, State.ANSWERED)
         n_at_work = session.scalar(
             select(func.count())
@@ -310,8 +312,8 @@ def _collect_page_data(ref: str) -> dict[str, object]:
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         study = services.study_of(session, run)
-        ids = _list_participant_ids(session, run, (page - 1) * ON_A_PAGE)
-        owed = load_accounts(session, run, ids[:ON_A_PAGE])
+        ids = _list_participant_ids(session, run, (page - 1) * PAGE_SIZE)
+        owed = load_accounts(session, run, ids[:PAGE_SIZE])
         strangers = _find_payments_without_participant(session, run) if page == 1 else []
         unsettled, n_unsettled = _find_unsettled_payments(session, run)
         facts: dict[str, object] = {
@@ -326,7 +328,7 @@ def _collect_page_data(ref: str) -> dict[str, object]:
     return facts | {
         "people": people,
         "page": page,
-        "more": len(ids) > ON_A_PAGE,
+        "more": len(ids) > PAGE_SIZE,
         "strangers": list(of_payee.values()),
         "unsettled": unsettled,
         "n_unsettled": n_unsettled,
@@ -338,7 +340,7 @@ def _list_participant_ids(session: Session, run: Run, begin: int) -> list[int]:
     # Participants who declined are filtered afterwards: a join for each would slow down later
     # pages.
     everybody = select(Participant.id).where(Participant.run_id == run.id)
-    order = everybody.order_by(Participant.id).offset(begin).limit(ON_A_PAGE + 1)
+    order = everybody.order_by(Participant.id).offset(begin).limit(PAGE_SIZE + 1)
     return list(session.scalars(order))
 
 
@@ -365,4 +367,4 @@ def _find_latest_acts(session: Session, ref: str) -> list[AuditEntry]:
     """Return the latest audit entries on the run's money, the latest first."""
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
-    return list(session.scalars(latest.limit(_LATEST)))
+    return list(session.scalars(latest.limit(_MOST_ACTS)))

@@ -19,11 +19,11 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 
 notification_pages = Blueprint("notifications", __name__)
-_MOST = 10
-_LONGEST = 500
+_MOST_ADDRESSES = 10
+_LONGEST_ADDRESS = 500
 _DIGITS = 8
 _MOST_MINUTES = 1440
-_SHOWN = 20
+_MOST_NOTICES = 20
 
 
 @notification_pages.get("/notifications")
@@ -53,8 +53,10 @@ def add_address() -> ResponseReturnValue:
         )
     with services.sessions.begin() as session:
         is_own = Notification.user_id == user.id
-        if (session.scalar(select(func.count()).where(is_own)) or 0) >= _MOST:
-            raise DeliveryError(f"you have {_MOST} addresses already", remedy="Remove one first")
+        if (session.scalar(select(func.count()).where(is_own)) or 0) >= _MOST_ADDRESSES:
+            raise DeliveryError(
+                f"you have {_MOST_ADDRESSES} addresses already", remedy="Remove one first"
+            )
         session.add(
             Notification(
                 user_id=user.id, way=way, address=address, causes=" ".join(causes),
@@ -114,8 +116,8 @@ def _mask_address(way: Channel, address: str) -> str:
 
 def _read_address() -> str:
     address = request.form.get("address", "").strip()
-    if not address or len(address) > _LONGEST:
-        raise DeliveryError(f"an address has from 1 to {_LONGEST} characters")
+    if not address or len(address) > _LONGEST_ADDRESS:
+        raise DeliveryError(f"an address has from 1 to {_LONGEST_ADDRESS} characters")
     return address
 
 
@@ -143,7 +145,7 @@ def _render_page(problem: str = "") -> str:
             select(Notice)
             .where(Notice.notification_id.in_([notification.id for notification in notifications]))
             .order_by(Notice.id.desc())
-            .limit(_SHOWN)
+            .limit(_MOST_NOTICES)
         ).all()
     return render_template(
         "researcher/notifications.html",

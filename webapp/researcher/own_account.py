@@ -14,7 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, User
 from webapp.errors import RequestError, WebappError
 from webapp.researcher.access import (
-    COOKIE,
+    SESSION_COOKIE,
     current_user,
     delete_session_cookie,
     require_access,
@@ -131,7 +131,7 @@ def change_password() -> ResponseReturnValue:
     except WebappError as error:
         return _render_password_form(problem=_format_error(error)), 400
     with services.sessions.begin() as session:
-        stored, token = session.get_one(User, user.id), request.cookies.get(COOKIE, "")
+        stored, token = session.get_one(User, user.id), request.cookies.get(SESSION_COOKIE, "")
         now = services.now()
         set_password(session, stored, hashed, by=user.name, now=now, except_token=token)
     return render_template("researcher/password.html", done=True, shortest=SHORTEST_PASSWORD)

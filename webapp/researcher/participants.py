@@ -53,7 +53,7 @@ from webapp.users.roles import Right
 participant_pages = Blueprint("participants", __name__)
 
 # The sort keys of the table; the first is the default.
-SORTS: dict[str, str] = {
+SORT_LABELS: dict[str, str] = {
     "arrival": "arrival",
     "list": "list",
     "answered": "answered",
@@ -68,7 +68,7 @@ SORTS: dict[str, str] = {
 }
 VERDICTS = {"kept": True, "excluded": False}
 # Columns about single answers, which a blind run hides.
-_OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
+_ANSWER_SORTS = frozenset({"rt", "fast", "side", "hidden", "waited"})
 
 
 @participant_pages.get("/runs/<ref>/participants")
@@ -79,7 +79,9 @@ def show_participants(ref: str) -> str:
         run = find_run(session, ref)
         blind = is_blind(session, run)
         sorts = {
-            name: label for name, label in SORTS.items() if not blind or name not in _OF_ANSWERS
+            name: label
+            for name, label in SORT_LABELS.items()
+            if not blind or name not in _ANSWER_SORTS
         }
         query = _read_table_query(sorts)
         table = make_people_table(session, run, query)

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from webapp.errors import RequestError
-from webapp.jobs.long_jobs import MADE, OVER, Job, JobState, Step
+from webapp.jobs.long_jobs import ENDED_STATES, RESULT_FOLDER, Job, JobState, Step
 from webapp.researcher.access import current_user, get_current_project_id, require_access
 from webapp.researcher.reports import (
     get_job_queue,
@@ -69,12 +69,12 @@ def cancel_simulation() -> ResponseReturnValue:
     """Cancel a simulation, or delete a finished one."""
     study_name = _check_study_name(request.form.get("study", ""))
     jobs, job = get_long_jobs(), _find_job(study_name, request.form.get("job", ""))
-    if job.state in OVER or job.is_lost(current_services().now()):
+    if job.state in ENDED_STATES or job.is_lost(current_services().now()):
         jobs.remove(job.id)
     else:
         jobs.cancel(job.id)
         if job.state is JobState.WAITING:
-            jobs.changed(job.id, state=JobState.CANCELLED)
+            jobs.change(job.id, state=JobState.CANCELLED)
     return _redirect_to_page(study_name)
 
 
@@ -114,7 +114,7 @@ def _make_job_subject(called: str) -> str:
 
 def _find_job(called: str, job_id: str) -> Job:
     try:
-        job = get_long_jobs().job(job_id)
+        job = get_long_jobs().find(job_id)
     except KeyError:
         job = None
     if job is None or job.subject != _make_job_subject(called):
@@ -157,11 +157,18 @@ def _redirect_to_page(called: str) -> Response:
 
 def _render_page(called: str) -> str:
     store = get_long_jobs()
-    jobs = store.about(_make_job_subject(called))
-    tables = {
-        job.id: (store.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
+    jobs = store.list_jobs(_make_job_subject(called))
+    written = {
+        job.id: [
+            store.folder(job.id) / RESULT_FOLDER / name for name in ("power.txt", "stopping.txt")
+        ]
         for job in jobs
-        if job.state is JobState.DONE and (store.folder(job.id) / MADE / "power.txt").is_file()
+        if job.state is JobState.DONE
+    }
+    tables = {
+        job_id: "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+        for job_id, paths in written.items()
+        if paths[0].is_file()
     }
     return render_template(
         "researcher/power.html",
@@ -169,6 +176,6 @@ def _render_page(called: str) -> str:
         jobs=jobs,
         tables=tables,
         now=current_services().now(),
-        at_work=any(job.state not in OVER for job in jobs),
+        at_work=any(job.state not in ENDED_STATES for job in jobs),
         project=get_project_name(),
     )

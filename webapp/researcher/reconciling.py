@@ -13,7 +13,7 @@ from webapp.payments.reconciliation.reconcile import (
     fix_discrepancies,
     report_comparison,
 )
-from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.snapshot import PaymentSnapshot, take_snapshot
 from webapp.payments.reconciliation.statement import describe_agreement
 from webapp.payments.run_payments import RunPayments
 from webapp.researcher.access import redirect_after_act, require_access
@@ -55,7 +55,7 @@ def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
     payments = open_payments(ref, MoneyForm.from_form())
     snapshot = _take_snapshot(payments)
     safe = [discrepancy for discrepancy in find_discrepancies(snapshot) if discrepancy.safe]
-    payments.note(
+    payments.log_act(
         "discrepancies mended",
         found=", ".join(
             f"{safe_discrepancy.problem} ({safe_discrepancy.who})" for safe_discrepancy in safe
@@ -94,7 +94,7 @@ def settle_payment(ref: str) -> ResponseReturnValue:
         is_paid=platform_shows == "paid",
         looked_at=_parse_checked_time(form.get("looked", "")),
     )
-    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
+    payments.log_act("payment settled by hand", payment=str(settled.id), state=settled.state)
     return redirect_after_act("money.show_payments", ref=ref)
 
 
@@ -106,7 +106,7 @@ def _parse_checked_time(text: str) -> datetime:
         raise RequestError(problem, status=400, code="not_said") from error
 
 
-def _take_snapshot(payments: RunPayments) -> Snapshot:
+def _take_snapshot(payments: RunPayments) -> PaymentSnapshot:
     services = current_services()
     snapshot = take_snapshot(
         payments.sessions, payments.platform, payments.run, services.tokens, payments.now()

@@ -16,7 +16,7 @@ from webapp.errors import RequestError
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.messages import Recipients, check_text, find_recipients, send_message
+from webapp.recruitment.messages import Recipients, check_message, find_recipients, send_message
 from webapp.recruitment.plan_cost import (
     compute_digest,
     list_audience_rows,
@@ -101,7 +101,7 @@ def extend_recruitment(ref: str) -> ResponseReturnValue:
 def message_participants(ref: str) -> ResponseReturnValue:
     """Send a message to the run's participants on their platform, after a confirmation."""
     run, platform = _open_run_platform(ref)
-    text = check_text(request.form.get("text", ""))
+    text = check_message(request.form.get("text", ""))
     try:
         whom = Recipients(request.form.get("whom", ""))
     except ValueError as error:

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 from webapp.core.subprocesses import run_in_thread
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
-from webapp.jobs.long_jobs import EXPORTED, OVER, JobState, Step
+from webapp.jobs.long_jobs import ENDED_STATES, EXPORT_FOLDER, JobState, Step
 from webapp.researcher.access import current_user, require_access
 from webapp.researcher.run_page import render_run_page
 from webapp.runs.blinding import check_unblinded
@@ -25,11 +25,11 @@ from webapp.sessions.lookup import find_run
 from webapp.users.roles import Right
 
 if TYPE_CHECKING:
-    from webapp.jobs.long_job_queue import LongQueue
+    from webapp.jobs.long_job_queue import LongJobQueue
 from flask import g, send_file
 
 from webapp.http.security_headers import SANDBOXED_PAGE_POLICY
-from webapp.jobs.long_jobs import MADE, Job, Jobs, is_up_to_date
+from webapp.jobs.long_jobs import RESULT_FOLDER, Job, Jobs, is_up_to_date
 from webapp.researcher.study_folders import zip_folder
 from webapp.runs.blinding import is_blind
 from webapp.users.audit_log import record_act
@@ -38,9 +38,9 @@ reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
 _MOST_MODELS = 20
 _MOST_WAITING = 3
-_QUEUE = "parallax_long_queue"
+_QUEUE_EXTENSION = "parallax_long_queue"
 # A report's page, and those that it links to.
-_PAGES = ("report", "methods", "checklist")
+_PAGE_NAMES = ("report", "methods", "checklist")
 
 
 @reports_pages.get("/runs/<ref>/reports")
@@ -79,7 +79,7 @@ def cancel_report(ref: str) -> Response:
     jobs, job = get_long_jobs(), find_report_job(ref, request.form.get("report", ""))
     jobs.cancel(job.id)
     if job.state is JobState.WAITING or job.is_lost(current_services().now()):
-        jobs.changed(job.id, state=JobState.CANCELLED)
+        jobs.change(job.id, state=JobState.CANCELLED)
     return redirect(url_for("reports.show_reports", ref=ref), 303)
 
 
@@ -105,7 +105,7 @@ def refuse_too_many_jobs(ref: str) -> None:
     Raises:
         RequestError: Several jobs wait.
     """
-    waiting = [job for job in get_long_jobs().about(ref) if job.state not in OVER]
+    waiting = [job for job in get_long_jobs().list_jobs(ref) if job.state not in ENDED_STATES]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
             f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
@@ -123,7 +123,7 @@ def list_installed_models() -> list[str]:
 
 
 def _plan_report_steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
-    run = f"{{folder}}/{EXPORTED}"
+    run = f"{{folder}}/{EXPORT_FOLDER}"
     steps = [Step("exporting the run", ("export", ref, "--out", run))]
     scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
     for number, name in enumerate(models):
@@ -164,7 +164,7 @@ def _render_page(ref: str, link: str = "") -> str:
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         check_unblinded(session, run)
-    of_run = jobs.about(ref)
+    of_run = jobs.list_jobs(ref)
     return render_template(
         "researcher/reports.html",
         run=run,
@@ -173,20 +173,20 @@ def _render_page(ref: str, link: str = "") -> str:
         now=services.now(),
         models=list_installed_models(),
         link=link,
-        at_work=any(job.state not in OVER for job in of_run),
+        at_work=any(job.state not in ENDED_STATES for job in of_run),
     )
 
 
-def get_job_queue() -> "LongQueue":
+def get_job_queue() -> "LongJobQueue":
     """Return the queue of long jobs."""
     # Imported late: the queue's library imports PostgreSQL's driver. Under gevent, that import must
     # follow the worker's patching, or one waiting request would block all others.
     from webapp.jobs.long_job_queue import open_long_queue
 
     extensions = current_app.extensions
-    if _QUEUE not in extensions:
-        extensions[_QUEUE] = open_long_queue(current_services(), _get_instance_folder())
-    return cast("LongQueue", extensions[_QUEUE])
+    if _QUEUE_EXTENSION not in extensions:
+        extensions[_QUEUE_EXTENSION] = open_long_queue(current_services(), _get_instance_folder())
+    return cast("LongJobQueue", extensions[_QUEUE_EXTENSION])
 
 
 def _get_instance_folder() -> Path:
@@ -205,7 +205,7 @@ def find_report_job(ref: str, job_id: str) -> Job:
         RequestError: The run has no such report.
     """
     try:
-        job = get_long_jobs().job(job_id)
+        job = get_long_jobs().find(job_id)
     except KeyError:
         job = None
     if job is None or job.subject != ref:
@@ -219,7 +219,7 @@ def get_report_folder(job: Job) -> Path:
     Raises:
         RequestError: The report is not finished.
     """
-    folder = get_long_jobs().folder(job.id) / MADE
+    folder = get_long_jobs().folder(job.id) / RESULT_FOLDER
     if job.state is not JobState.DONE or not folder.is_dir():
         raise RequestError("The report is not finished.", status=409, code="not_made")
     return folder
@@ -313,7 +313,7 @@ def read_shared_report() -> Response:
     """Show a report to a visitor with its link."""
     jobs = get_long_jobs()
     try:
-        job = jobs.job(request.args.get("report", ""))
+        job = jobs.find(request.args.get("report", ""))
     except KeyError:
         job = None
     if job is None or not has_report_link(jobs.folder(job.id), request.args.get("link", "")):
@@ -329,10 +329,10 @@ def _send_report(job: Job) -> Response:
     folder = get_report_folder(job)
     refuse_unreadable_report(job)
     page = request.args.get("page", "report")
-    if page not in _PAGES or not (folder / f"{page}.html").is_file():
+    if page not in _PAGE_NAMES or not (folder / f"{page}.html").is_file():
         raise RequestError("The report has no such page.", status=404, code="no_report_page")
     html = (folder / f"{page}.html").read_text(encoding="utf-8")
-    for name in _PAGES:
+    for name in _PAGE_NAMES:
         # In its folder the report links to neighbouring files; here all have one address.
         arguments = {**request.args.to_dict(), **(request.view_args or {}), "page": name}
         address = url_for(str(request.endpoint), **arguments)

@@ -21,14 +21,14 @@ from webapp.researcher.entry_fields import (
     PARTS,
     FieldErrors,
     Part,
-    list_combined,
+    list_combined_rules,
 )
 from webapp.researcher.study_folders import (
     count_long_job,
     get_instance_folder,
     list_launchable_studies,
 )
-from webapp.researcher.study_forms import change_entries, read_entry, read_number, read_text
+from webapp.researcher.study_forms import change_entries, read_entry, read_number, read_study_toml
 from webapp.researcher.toml_edits import read_entries, replace_entries, write_value
 from webapp.users.roles import Right
 
@@ -40,7 +40,7 @@ rule_pages = Blueprint("rules", __name__)
 def count_excluded() -> ResponseReturnValue:
     """Return how many simulated participants the rules would exclude, with and without edits."""
     part, form, study_name = PARTS["rules"], request.form, request.form.get("study", "")
-    text = read_text(study_name)
+    text = read_study_toml(study_name)
     rules = [dict(entry) for entry in read_entries(text, part.table)]
     at = None
     if ticked := _read_ticked(part, text):
@@ -65,9 +65,9 @@ def count_excluded() -> ResponseReturnValue:
 @rule_pages.post("/studies/rules/combine")
 @require_access(Right.CONDUCT)
 def combine_rules() -> ResponseReturnValue:
-    """Make one rule of the ticked ones."""
+    """Combine the ticked rules into one."""
     part, form = PARTS["rules"], request.form
-    text = read_text(form.get("study", ""))
+    text = read_study_toml(form.get("study", ""))
     numbers, combination = _read_ticked(part, text), form.get("combination", "")
 
     def edit() -> str:
@@ -81,11 +81,13 @@ def combine_rules() -> ResponseReturnValue:
 @rule_pages.post("/studies/rules/separate")
 @require_access(Right.CONDUCT)
 def separate_rules() -> ResponseReturnValue:
-    """Put the rules that a rule combines in its place."""
+    """Replace a combined rule by the rules that it combines."""
     part = PARTS["rules"]
-    text = read_text(request.form.get("study", ""))
+    text = read_study_toml(request.form.get("study", ""))
     number = read_number(part, text, request.form.get("number", ""))
-    rules = list_combined(read_entries(text, part.table)[number]) if number is not None else []
+    rules = (
+        list_combined_rules(read_entries(text, part.table)[number]) if number is not None else []
+    )
     if number is None or not rules:
         raise RequestError("The rule combines no others.", status=400, code="unknown_entry")
     return change_entries(part, text, lambda: replace_entries(text, part.table, [number], rules))
@@ -115,7 +117,7 @@ def _combine(rules: Sequence[Mapping[str, Any]], combination: str) -> dict[str, 
 
 
 def _simulate(study_name: str, rules: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
-    """Return the counts of a separate process, or why there are none."""
+    """Return the counts from a separate process, or the reason why there are none."""
     written = "\n".join(
         "\n".join(("[[exclusion]]", *(f"{key} = {write_value(rule[key])}" for key in rule)))
         for rule in rules

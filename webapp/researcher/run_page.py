@@ -41,16 +41,16 @@ from webapp.users.roles import Right
 
 live_pages = Blueprint("live", __name__)
 # Within the one process that serves researchers.
-WATCHERS = 40
-_EVERY_S = 3.0
+MOST_WATCHERS = 40
+_CHECK_INTERVAL_S = 3.0
 # A server notices only by writing that a browser has disconnected, and then frees its slot.
-_PING_EVERY_S = 1.0
+_PING_INTERVAL_S = 1.0
 _PING = ":\n\n"  # a comment, which browsers ignore
 # The stream ends after this many rounds; the browser reconnects, so no worker's shutdown waits
 # long.
-_ROUNDS = 7
-_PARTS = "parallax_live_parts"
-_watcher_slots = BoundedSemaphore(WATCHERS)
+_MOST_CHECKS = 7
+_PARTS_EXTENSION = "parallax_live_parts"
+_watcher_slots = BoundedSemaphore(MOST_WATCHERS)
 # By run: the time at which the part was made, and its HTML.
 _Parts = dict[str, tuple[float, str]]
 
@@ -135,7 +135,7 @@ def stream_live_part(ref: str) -> ResponseReturnValue:
     except BaseException:
         _watcher_slots.release()
         raise
-    parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
+    parts: _Parts = current_app.extensions.setdefault(_PARTS_EXTENSION, {})
     # Each update has its own request context, so no database session stays open in between.
     still_in = copy_current_request_context(is_still_allowed)
     render = copy_current_request_context(render_live_part)
@@ -156,16 +156,16 @@ def _make_events(
     still_in: Callable[[], bool],
 ) -> Iterator[str]:
     last_part = ""
-    for round_ in range(_ROUNDS):
+    for round_ in range(_MOST_CHECKS):
         if round_:
-            deadline = time.monotonic() + _EVERY_S
+            deadline = time.monotonic() + _CHECK_INTERVAL_S
             while time.monotonic() < deadline:
-                time.sleep(_PING_EVERY_S)
+                time.sleep(_PING_INTERVAL_S)
                 yield _PING
             if not still_in():
                 return
         made_at, part = parts.get(ref, (float("-inf"), ""))
-        if time.monotonic() - made_at >= _EVERY_S:
+        if time.monotonic() - made_at >= _CHECK_INTERVAL_S:
             part = render(ref)
             parts[ref] = time.monotonic(), part
         if part != last_part:

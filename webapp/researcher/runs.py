@@ -29,7 +29,7 @@ from webapp.researcher.template_globals import get_page_number, parse_whole_numb
 from webapp.runs.blinding import check_unblinded, unblind_with_second_person
 from webapp.runs.exclude import ExclusionCounts, store_verdicts
 from webapp.runs.launch import add_places_to_run
-from webapp.runs.people_table import ON_A_PAGE
+from webapp.runs.people_table import PAGE_SIZE
 from webapp.runs.runs import (
     close_run,
     describe_rules,
@@ -53,17 +53,17 @@ def show_runs() -> str:
     """List the runs, the latest first."""
     page = get_page_number()
     with reading(current_services().sessions) as session:
-        archive, offset = "archive" in request.args, (page - 1) * ON_A_PAGE
+        archive, offset = "archive" in request.args, (page - 1) * PAGE_SIZE
         is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
         visible = filter_visible_runs(current_user()) & is_listed
-        runs = list_run_progress(session, visible, latest=ON_A_PAGE + 1, after=offset)[::-1]
+        runs = list_run_progress(session, visible, latest=PAGE_SIZE + 1, after=offset)[::-1]
         projects = list_projects(session, current_user())
         titles = list_titles(session, [row.run for row in runs])
         rules = describe_rules(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
-        runs=runs[:ON_A_PAGE],
-        more=len(runs) > ON_A_PAGE,
+        runs=runs[:PAGE_SIZE],
+        more=len(runs) > PAGE_SIZE,
         page=page,
         archive=archive,
         titles=titles,
@@ -217,7 +217,7 @@ def _log_act(session: Session, run: Run, act: str, *, was: str = "", **after: st
 rehearsing_pages = Blueprint("rehearsing", __name__)
 _MOST_PROGRAMS = 1_000
 # Programs answer fast; more at a time would slow down participants.
-_AT_A_TIME = "2"
+_N_WORKERS = "2"
 
 
 @rehearsing_pages.post("/runs/<ref>/rehearsal")
@@ -241,7 +241,7 @@ def start_rehearsal(ref: str) -> ResponseReturnValue:
             code="bad_number",
         )
     refuse_too_many_jobs(ref)
-    command = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
+    command = ("simulate", ref, "--participants", str(people), "--workers", _N_WORKERS)
     steps = [Step("programs take part", command)]
     user_name, now = current_user().name, services.now()
     title = f"{people:,} program{'' if people == 1 else 's'}"

@@ -17,7 +17,7 @@ from webapp.database.models import User
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
 from webapp.researcher.access import (
-    COOKIE,
+    SESSION_COOKIE,
     current_user,
     delete_session_cookie,
     get_safe_return_address,
@@ -30,9 +30,9 @@ from webapp.users.audit_log import record_act
 from webapp.users.oidc import Attempt
 from webapp.users.passwords import verify_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import GUESSES_OF_NAME, find_confirmed_factor, use_code
+from webapp.users.second_factor import MOST_GUESSES, find_confirmed_factor, use_code
 from webapp.users.sign_in import (
-    Guess,
+    GuessKeys,
     authenticate_user,
     count_guess,
     end_one_session,
@@ -81,7 +81,7 @@ def sign_in_by_password() -> ResponseReturnValue:
 @require_access(Role.MEMBER, before_second_factor=True)
 def end_this_session() -> ResponseReturnValue:
     """Sign out in this browser."""
-    services, token = current_services(), request.cookies.get(COOKIE, "")
+    services, token = current_services(), request.cookies.get(SESSION_COOKIE, "")
     run_in_transaction(services.sessions, lambda session: sign_out(session, token, services.now()))
     return delete_session_cookie(redirect(url_for("sign_in.show_sign_in_form"), 303))
 
@@ -90,7 +90,7 @@ def end_this_session() -> ResponseReturnValue:
 @require_access(Role.MEMBER)
 def show_sessions() -> str:
     """Show the browsers in which the user is signed in."""
-    token, now = request.cookies.get(COOKIE, ""), current_services().now()
+    token, now = request.cookies.get(SESSION_COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
         sign_ins = list_open_sessions(session, current_user(), now)
     this = hash_secret(token)
@@ -214,10 +214,10 @@ def _digest_password_hash(user: User) -> str:
     return hash_secret(user.password_hash)
 
 
-_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
+_BROWSER_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
 
 
-def make_guess_keys(name: str) -> Guess:
+def make_guess_keys(name: str) -> GuessKeys:
     """Return the keys by which an attempt at a user's password is counted.
 
     A browser in which the user was signed in before has a counter of its own, so that strangers'
@@ -226,13 +226,15 @@ def make_guess_keys(name: str) -> Guess:
     services = current_services()
     digest = services.tokens.digest
     with reading(services.sessions) as session:
-        known_session_id = find_browser_session(session, name, request.cookies.get(COOKIE, ""))
+        known_session_id = find_browser_session(
+            session, name, request.cookies.get(SESSION_COOKIE, "")
+        )
     counted_by = (
         f"sign-in name {name}"
         if known_session_id is None
         else f"sign-in in the browser {known_session_id}"
     )
-    return Guess(digest(counted_by), digest(f"sign-in from {_get_client_address()}"))
+    return GuessKeys(digest(counted_by), digest(f"sign-in from {_get_client_address()}"))
 
 
 def count_code_attempt(user: User, work: Callable[[Session, User, datetime], object]) -> None:
@@ -243,10 +245,10 @@ def count_code_attempt(user: User, work: Callable[[Session, User, datetime], obj
     """
     services, now = current_services(), current_services().now()
     digest = services.tokens.digest
-    guess = Guess(
+    guess = GuessKeys(
         digest(f"code of {user.name}"),
         digest(f"sign-in from {_get_client_address()}"),
-        GUESSES_OF_NAME,
+        MOST_GUESSES,
     )
     with services.sessions.begin() as session:
         guess_count = count_guess(session, guess, now)
@@ -275,7 +277,7 @@ def _get_client_address() -> str:
 def get_browser_family() -> str:
     """Return the family of the request's browser."""
     agent = request.user_agent.string
-    family = next((family for family in _FAMILIES if family in agent), "another browser")
+    family = next((family for family in _BROWSER_FAMILIES if family in agent), "another browser")
     return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)
 
 

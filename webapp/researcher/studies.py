@@ -48,7 +48,7 @@ from webapp.researcher.study_folders import (
     zip_folder,
 )
 from webapp.researcher.study_settings import (
-    SETTINGS,
+    SETTING_FIELDS,
     change_settings,
     describe_hourly_pay,
     read_settings,
@@ -58,7 +58,7 @@ from webapp.users.roles import Right
 
 study_pages = Blueprint("studies", __name__)
 
-_TABLES = (".csv", ".tsv", ".xlsx", ".jsonl")
+_TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx", ".jsonl")
 _MOST_COLUMNS = 20
 _LONGEST_NAME = 64
 
@@ -76,8 +76,8 @@ def create_study() -> ResponseReturnValue:
     """Create a study from a table of items, completely or not at all, and show what was derived."""
     form, file = request.form, request.files.get("table")
     suffix = Path(file.filename or "").suffix.lower() if file else ""
-    if file is None or suffix not in _TABLES:
-        return _render_page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
+    if file is None or suffix not in _TABLE_SUFFIXES:
+        return _render_page(f"Choose a table that ends in {', '.join(_TABLE_SUFFIXES)}.", 400)
     content = file.read()
     with _create_study_folder(form.get("name", ""), len(content)) as folder, count_long_job():
         with tempfile.TemporaryDirectory() as temporary:
@@ -214,7 +214,7 @@ def _create_study_folder(name: str, n_bytes: int) -> Iterator[Path]:
 editor_pages = Blueprint("editor", __name__)
 
 _ROWS, _COLUMNS = 20, 50
-_SHOWN = 100_000
+_MOST_CHARACTERS = 100_000
 
 
 @editor_pages.get("/studies/edit")
@@ -346,7 +346,7 @@ def _render_editor(
         seen=seen,
         stored=stored,
         problem=problem,
-        fields=SETTINGS,
+        fields=SETTING_FIELDS,
         settings=run_in_thread(lambda: read_settings(text)) if has_form else None,
         hourly=run_in_thread(lambda: describe_hourly_pay(text)) if has_form else "",
         looks=_render_preview_apart(name, text),
@@ -362,7 +362,7 @@ def _render_preview_apart(name: str, text: str) -> Markup:
 def _render_preview(name: str, text: str) -> Markup:
     """Return a text as participants see it, as a table, or the position of an error in TOML."""
     suffix = Path(name).suffix
-    if len(text) > _SHOWN:
+    if len(text) > _MOST_CHARACTERS:
         return _make_paragraph("The text is too long to be shown while it is typed.")
     if suffix == ".md":
         return Markup('<article class="paper">{}</article>').format(render_markdown(text))

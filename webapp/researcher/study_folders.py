@@ -93,10 +93,10 @@ def refuse_large_upload(more_bytes: int) -> None:
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024
 _LARGEST_STUDY_BYTES = 60 * 1024 * 1024
 _MOST_FILES, _MOST_FOLDERS = 500, 12
-_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
-_FOLDER = "studies"
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
+_UPLOADS_FOLDER = "studies"
 # The exceptions that reading a damaged or hostile archive raises, depending on its compression.
-_UNREADABLE = (
+_ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -130,8 +130,8 @@ def find_studies(instance: Path, project_id: int | None = None) -> dict[str, str
 def get_project_uploads(instance: Path, project_id: int | None) -> Path:
     """Return the folder of a project's uploaded studies, or of uploads without a project."""
     if project_id is None:
-        return instance / _FOLDER
-    return instance / "projects" / str(project_id) / _FOLDER
+        return instance / _UPLOADS_FOLDER
+    return instance / "projects" / str(project_id) / _UPLOADS_FOLDER
 
 
 def measure_folder_bytes(folder: Path) -> int:
@@ -161,7 +161,7 @@ def store_upload(
     """
     try:
         files = run_in_thread(lambda: _read_zip_files(content))
-    except _UNREADABLE as error:
+    except _ZIP_ERRORS as error:
         raise _make_upload_error(f"The file cannot be read as a zip file ({error}).") from error
     name, files = _find_study_folder(files)
     check_size(sum(map(len, files.values())))
@@ -237,7 +237,7 @@ def _find_study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[Pur
             "The zip file must hold one folder, and study.toml directly in it."
         )
     (name,) = tops
-    if not _NAME.fullmatch(name):
+    if not _NAME_PATTERN.fullmatch(name):
         raise _make_upload_error(
             f"{name!r} cannot be a study's name: use letters, digits, _ and -."
         )
@@ -264,9 +264,9 @@ def _zip_files(folder: Path) -> io.BytesIO:
 
 
 # Editable text files; others are replaced by uploading the study again.
-_WRITTEN = frozenset({".toml", ".md", ".txt", ".tsv", ".csv"})
+_EDITABLE_SUFFIXES = frozenset({".toml", ".md", ".txt", ".tsv", ".csv"})
 LARGEST_TEXT_BYTES = 1024 * 1024
-_LABEL = re.compile(r"[A-Za-z0-9][\w-]{0,63} \([0-9a-f]{8}\)", re.ASCII)
+_LABEL_PATTERN = re.compile(r"[A-Za-z0-9][\w-]{0,63} \([0-9a-f]{8}\)", re.ASCII)
 _NAME_LINE = re.compile(r'^name = "[^"]*"', re.MULTILINE)
 
 
@@ -288,7 +288,7 @@ def find_editable_study(instance: Path, project_id: int | None, called: str) -> 
     Raises:
         RequestError: There is no such study.
     """
-    if _LABEL.fullmatch(called):
+    if _LABEL_PATTERN.fullmatch(called):
         name, _, label = called.partition(" (")
         folder = get_project_uploads(instance, project_id) / label.rstrip(")") / name
         if (folder / STUDY_FILE).is_file():
@@ -305,7 +305,9 @@ def list_study_texts(folder: Path) -> list[str]:
     editable_files = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.suffix in _WRITTEN and path.is_file() and path.stat().st_size <= LARGEST_TEXT_BYTES
+        if path.suffix in _EDITABLE_SUFFIXES
+        and path.is_file()
+        and path.stat().st_size <= LARGEST_TEXT_BYTES
     ]
     return sorted(editable_files, key=lambda name: (name != STUDY_FILE, name))
 

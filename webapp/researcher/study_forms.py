@@ -29,7 +29,7 @@ from webapp.researcher.entry_fields import (
     FormField,
     Part,
     check_values,
-    list_combined,
+    list_combined_rules,
     read_fields,
 )
 from webapp.researcher.study_folders import (
@@ -54,28 +54,28 @@ from webapp.users.roles import Right
 
 form_pages = Blueprint("forms", __name__)
 _MOST_ENTRIES = 500
-_STALE = (
+_STALE_MESSAGE = (
     "Somebody else saved study.toml after you opened it, so nothing was stored. What you typed is "
     "still in the fields: look at what they saved, and save again."
 )
 
 
-_PART = "/studies/<any(questions, rules):part_name>"
+_PART_PATH = "/studies/<any(questions, rules):part_name>"
 
 
-@form_pages.get(_PART)
+@form_pages.get(_PART_PATH)
 @require_access(Right.CONDUCT)
 def show_entries(part_name: str) -> ResponseReturnValue:
-    """List a study's questions or rules, with what can be done with each."""
+    """List a study's questions or rules, with the possible actions."""
     return _render_entries(PARTS[part_name], request.args.get("study", ""))
 
 
-@form_pages.get(f"{_PART}/edit")
+@form_pages.get(f"{_PART_PATH}/edit")
 @require_access(Right.CONDUCT)
 def show_entry(part_name: str) -> ResponseReturnValue:
     """Show the form of one entry, or of a new one."""
     part, study_name = PARTS[part_name], request.args.get("study", "")
-    text = read_text(study_name)
+    text = read_study_toml(study_name)
     number = read_number(part, text, request.args.get("number", ""))
     entry = {part.key: request.args.get("kind", part.default_kind)}
     if number is not None:
@@ -85,58 +85,58 @@ def show_entry(part_name: str) -> ResponseReturnValue:
     return _render_entry(part, study_name, text, number, kind, fields)
 
 
-@form_pages.post(f"{_PART}/fields")
+@form_pages.post(f"{_PART_PATH}/fields")
 @require_access(Right.CONDUCT)
 def show_fields(part_name: str) -> ResponseReturnValue:
-    """Return the fields of another kind of entry, with what was typed; nothing is stored."""
+    """Return the fields of another kind of entry, with the entered values; nothing is stored."""
     part, form = PARTS[part_name], request.form
-    text = read_text(form.get("study", ""))
+    text = read_study_toml(form.get("study", ""))
     kind = form.get(part.key, part.default_kind)
     fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
     return render_template("researcher/study_fields.html", fields=fields, types=FieldKind)
 
 
-@form_pages.post(f"{_PART}/save")
+@form_pages.post(f"{_PART_PATH}/save")
 @require_access(Right.CONDUCT)
 def save_entry(part_name: str) -> ResponseReturnValue:
     """Add or change an entry in study.toml, if nobody changed the text meanwhile."""
     part, study_name = PARTS[part_name], request.form.get("study", "")
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
-    text = read_text(study_name)
+    text = read_study_toml(study_name)
     number = read_number(part, text, request.form.get("number", ""))
     kind = request.form.get(part.key, part.default_kind)
     problems, status = dict[str, str](), 400
     try:
         changed = _change_text(part, folder, text, number, kind)
-        _store(study_name, changed)
+        _store_text(study_name, changed)
     except FieldErrors as error:
         problems = error.problems
     except StudyError as error:
         problems = {"": str(error)}
     except StaleTextError:
-        problems, status = {"": _STALE}, 409
+        problems, status = {"": _STALE_MESSAGE}, 409
     if not problems:
-        return _redirect(part, study_name)
-    text = read_text(study_name)
+        return _redirect_to_list(part, study_name)
+    text = read_study_toml(study_name)
     fields = _keep_typed(run_in_thread(lambda: part.list_fields(kind, {}, text)))
     return _render_entry(part, study_name, text, number, kind, fields, problems), status
 
 
-@form_pages.post(f"{_PART}/remove")
+@form_pages.post(f"{_PART_PATH}/remove")
 @require_access(Right.CONDUCT)
 def remove_from_study(part_name: str) -> ResponseReturnValue:
     """Remove an entry from study.toml."""
     return _rearrange(PARTS[part_name], remove_entry, lowest=0)
 
 
-@form_pages.post(f"{_PART}/up")
+@form_pages.post(f"{_PART_PATH}/up")
 @require_access(Right.CONDUCT)
 def move_up(part_name: str) -> ResponseReturnValue:
     """Move an entry before the one above it."""
     return _rearrange(PARTS[part_name], move_entry_up, lowest=1)
 
 
-def read_text(study_name: str) -> str:
+def read_study_toml(study_name: str) -> str:
     """Return the text of a study's study.toml."""
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     return read_study_text(folder, STUDY_FILE)
@@ -155,7 +155,7 @@ def read_number(part: Part, text: str, typed: str) -> int | None:
 def read_entry(
     part: Part, kind: str, form: MultiDict[str, str], present: Mapping[str, Any], text: str
 ) -> dict[str, Any]:
-    """Return the entry that was typed.
+    """Return the entry from the form.
 
     Raises:
         FieldErrors: Something typed cannot be used.
@@ -171,7 +171,7 @@ def read_entry(
 
 
 def _change_text(part: Part, folder: Path, text: str, number: int | None, kind: str) -> str:
-    """Return the text of study.toml with the typed entry.
+    """Return the text of study.toml with the entered entry.
 
     Raises:
         FieldErrors: Something typed cannot be used.
@@ -230,7 +230,7 @@ def _rearrange(
     part: Part, edit: Callable[[str, str, int], str], *, lowest: int
 ) -> ResponseReturnValue:
     """Remove or move an entry, if nobody changed the text since it was listed."""
-    text = read_text(request.form.get("study", ""))
+    text = read_study_toml(request.form.get("study", ""))
     number = read_number(part, text, request.form.get("number", ""))
     if number is None or number < lowest:
         raise RequestError("Nothing was moved.", status=400, code="unknown_entry")
@@ -254,18 +254,18 @@ def change_entries(part: Part, text: str, edit: Callable[[], str]) -> ResponseRe
         return changed
 
     try:
-        _store(study_name, run_in_thread(change))
+        _store_text(study_name, run_in_thread(change))
     except (FieldErrors, StudyError) as error:
         problem = str(error)
     except StaleTextError:
-        problem, status = _STALE, 409
+        problem, status = _STALE_MESSAGE, 409
     if problem:
         return _render_entries(part, study_name, problem), status
-    return _redirect(part, study_name)
+    return _redirect_to_list(part, study_name)
 
 
-def _store(study_name: str, changed: str) -> None:
-    """Store the text of study.toml, unless it is another than the form's page had read."""
+def _store_text(study_name: str, changed: str) -> None:
+    """Store the text of study.toml, unless it changed after the form was opened."""
     folder = find_editable_study(get_instance_folder(), get_current_project_id(), study_name)
     engine = current_services().engine
     with exclusive(engine, get_instance_folder(), f"study_{folder.parent.name}", wait=True):
@@ -273,8 +273,8 @@ def _store(study_name: str, changed: str) -> None:
     log_study_act("study edited", study=study_name, text=STUDY_FILE, sha256=hash_text(changed))
 
 
-def _redirect(part: Part, study_name: str) -> Response:
-    """Lead to the list, which says that the text is saved."""
+def _redirect_to_list(part: Part, study_name: str) -> Response:
+    """Return a redirect to the list, which states that the text is saved."""
     project = get_project_name() or None
     page = url_for(
         "forms.show_entries", part_name=part.name, study=study_name, saved=1, project=project
@@ -283,20 +283,24 @@ def _redirect(part: Part, study_name: str) -> Response:
 
 
 def _keep_typed(fields: Sequence[FormField]) -> list[FormField]:
-    """Return the fields with what was typed in them."""
+    """Return the fields with the entered values."""
     form = request.form
     return [replace(field, value="\n".join(form.getlist(field.name))) for field in fields]
 
 
 def _render_entries(part: Part, study_name: str, problem: str = "") -> str:
-    text = read_text(study_name)
+    text = read_study_toml(study_name)
     titles = {
         str(entry.get("name")): str(entry.get("title"))
         for entry in read_entries(text, "constructions")
     }
     kinds = run_in_thread(part.list_kinds)
     entries = [
-        (*part.describe(entry, titles), part.find_kind(entry) in kinds, bool(list_combined(entry)))
+        (
+            *part.describe(entry, titles),
+            part.find_kind(entry) in kinds,
+            bool(list_combined_rules(entry)),
+        )
         for entry in read_entries(text, part.table)
     ]
     return render_template(
@@ -339,6 +343,6 @@ def _render_entry(
 
 
 def _describe_model(part: Part, kind: str) -> str:
-    """Return the first sentence on a rule, as its module has it; empty for questions."""
+    """Return the first sentence of a rule's documentation; empty for questions."""
     about = (part.find_model(kind).__doc__ or "").strip().partition("\n")[0]
     return about if part.name == "rules" else ""

@@ -15,12 +15,12 @@ from experiment.untrusted import read_toml
 from webapp.researcher.toml_edits import set_value
 
 Value = str | int | float
-_LONGEST = 500
+_LONGEST_LINE = 500
 # Control characters, separators of lines and paragraphs, halves of characters.
-_NO_LINE = ("Cc", "Zl", "Zp", "Cs")
+_LINE_BREAKS = ("Cc", "Zl", "Zp", "Cs")
 _MOST_PLACES = 100_000
 # The table of pay, which studies have whose participants a platform pays.
-_PAY = "recruitment"
+_PAY_TABLE = "recruitment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Setting:
 
 
 def _read_line(typed: str) -> str:
-    if len(typed) > _LONGEST or any(
-        unicodedata.category(character) in _NO_LINE for character in typed
+    if len(typed) > _LONGEST_LINE or any(
+        unicodedata.category(character) in _LINE_BREAKS for character in typed
     ):
         raise ValueError(typed)
     return typed
@@ -75,8 +75,8 @@ def _read_amount(typed: str) -> str:
     return typed
 
 
-_ONE_LINE = f"one line of at most {_LONGEST} characters"
-SETTINGS = (
+_ONE_LINE = f"one line of at most {_LONGEST_LINE} characters"
+SETTING_FIELDS = (
     Setting("study", "title", "Title that participants see", _read_line, _ONE_LINE),
     Setting("study", "contact", "Whom participants can write to: name and address", _read_line,
             _ONE_LINE),
@@ -104,10 +104,10 @@ def read_settings(text: str) -> dict[str, str] | None:
         study = read_toml(text)
     except (ValueError, RecursionError):
         return None
-    study.setdefault(_PAY, {})
+    study.setdefault(_PAY_TABLE, {})
     return {
         setting.name: str(study[setting.table].get(setting.key, ""))
-        for setting in SETTINGS
+        for setting in SETTING_FIELDS
         if isinstance(study.get(setting.table), dict)
     }
 
@@ -128,7 +128,7 @@ def describe_hourly_pay(text: str) -> str:
 
 
 def change_settings(text: str, typed: Mapping[str, str]) -> str:
-    """Return the text of study.toml with the typed values; unchanged values stay untouched.
+    """Return the text of study.toml with the entered values; unchanged values keep their notation.
 
     Args:
         text: The text of study.toml.
@@ -140,8 +140,8 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
     present = read_settings(text) or {}
     of_pay = [
         known_setting
-        for known_setting in SETTINGS
-        if known_setting.table == _PAY and known_setting.name in typed
+        for known_setting in SETTING_FIELDS
+        if known_setting.table == _PAY_TABLE and known_setting.name in typed
     ]
     left_empty = [
         known_setting for known_setting in of_pay if not typed[known_setting.name].strip()
@@ -149,11 +149,11 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
     if 0 < len(left_empty) < len(of_pay):
         raise StudyError(
             f'"{left_empty[0].label}" is empty, but other fields about pay are not',
-            where=f"{STUDY_FILE}, {_PAY}",
+            where=f"{STUDY_FILE}, {_PAY_TABLE}",
             expected="all of them, or none for a study that pays nobody",
             remedy="The text is as it was",
         )
-    for setting in SETTINGS:
+    for setting in SETTING_FIELDS:
         if setting.name not in present or setting.name not in typed:
             continue
         value = typed[setting.name].strip()
@@ -163,7 +163,7 @@ def change_settings(text: str, typed: Mapping[str, str]) -> str:
             text = set_value(text, setting.table, setting.key, setting.read(value))
         except ValueError as error:
             raise StudyError(
-                f'"{value[:_LONGEST]}" cannot be the value of "{setting.label}"',
+                f'"{value[:_LONGEST_LINE]}" cannot be the value of "{setting.label}"',
                 where=f"{STUDY_FILE}, {setting.table}, {setting.key}",
                 expected=setting.expected,
                 remedy="The text is as it was",

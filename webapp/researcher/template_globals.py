@@ -1,4 +1,4 @@
-"""What templates of researcher pages share: variables, functions, filters, and pages of lists."""
+"""Shared by templates of researcher pages: variables, functions, filters, and pages of lists."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Payment, Run, User, Verdict
 from webapp.gate.gate import find_blockers
 from webapp.runs.blinding import get_visible_verdict, hides_rules, is_blind
-from webapp.runs.people_table import ON_A_PAGE
+from webapp.runs.people_table import PAGE_SIZE
 from webapp.runs.runs import list_titles
 from webapp.services import current_services
 from webapp.users.roles import Right, Role
@@ -25,7 +25,7 @@ def _list_gate_warnings() -> list[tuple[str, str, str]]:
     """Return the blocked operations, the reason for each, and the remedy."""
     with reading(current_services().sessions) as session:
         return [
-            (", ".join(sorted(blocker.forbids)), blocker.says, blocker.remedy)
+            (", ".join(sorted(blocker.forbids)), blocker.problem, blocker.remedy)
             for _, blocker in find_blockers(session.connection())
         ]
 
@@ -64,13 +64,13 @@ def _hides_rules(run: Run) -> bool:
 
 
 # An act that was logged longer ago is not the one that led to this page.
-_JUST_NOW = timedelta(minutes=2)
+_DONE_SHOWN_FOR = timedelta(minutes=2)
 # The argument of a page's address after an act; the page then says what was done.
 DONE_ARGUMENT = "done"
 
 
 def _find_act_done(user: User) -> tuple[str, bool] | None:
-    """Return what the user has just done, as the audit log has it, and whether all of it succeeded.
+    """Return the user's latest act by the audit log, and whether all of it succeeded.
 
     The address says only that something was done, so a forged link announces nothing false.
     """
@@ -80,7 +80,7 @@ def _find_act_done(user: User) -> tuple[str, bool] | None:
     of_user = (
         AuditEntry.who == user.name,
         AuditEntry.run_ref == (request.view_args or {}).get("ref"),
-        AuditEntry.at >= services.now() - _JUST_NOW,
+        AuditEntry.at >= services.now() - _DONE_SHOWN_FOR,
     )
     latest = select(AuditEntry).where(*of_user).order_by(AuditEntry.number.desc()).limit(1)
     with reading(services.sessions) as session:
@@ -88,7 +88,7 @@ def _find_act_done(user: User) -> tuple[str, bool] | None:
     return None if entry is None else describe_act(entry.act, entry.after)
 
 
-_SENTENCES = {
+_ACT_SENTENCES = {
     "discrepancies mended": "What was safe to do is done: {found}.",
     "payment settled by hand": "Payment {payment} is settled: {state}.",
     "run closed": "The run is closed: nobody new is let in.",
@@ -111,7 +111,7 @@ def describe_act(act: str, details: Mapping[str, str]) -> tuple[str, bool]:
         return _describe_payment(details)
     values = {name: value.removesuffix(".") for name, value in details.items()}
     try:
-        return _SENTENCES[act].format_map(values), True
+        return _ACT_SENTENCES[act].format_map(values), True
     except KeyError:
         return f"Done: {act}.", True
 
@@ -171,7 +171,7 @@ def _format_amount(payment: Payment) -> str:
     return money.in_words(payment.amount_minor, payment.currency)
 
 
-_STATES = {
+_STATE_WORDS = {
     State.WORKING: "at work",
     State.ANSWERED: "at work: last questions",
     State.ABANDONED: "left before the end",
@@ -181,10 +181,10 @@ _STATES = {
 
 def _describe_state(state: str) -> str:
     """Return a participant's state in the words of the run's overview."""
-    return _STATES.get(State(state), state)
+    return _STATE_WORDS.get(State(state), state)
 
 
-FILTERS = {
+TEMPLATE_FILTERS = {
     "number": format_number,
     "amount": _format_amount,
     "state_words": _describe_state,
@@ -208,7 +208,7 @@ def slice_page(name: str, rows: Sequence[object]) -> dict[str, object]:
         rows: The rows of all pages.
     """
     page = get_page_number()
-    begin, end = (page - 1) * ON_A_PAGE, page * ON_A_PAGE
+    begin, end = (page - 1) * PAGE_SIZE, page * PAGE_SIZE
     return {name: rows[begin:end], "page": page, "more": len(rows) > end, "total": len(rows)}
 
 

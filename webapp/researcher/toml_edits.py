@@ -17,16 +17,16 @@ from experiment.errors import StudyError
 from experiment.studies.study import STUDY_FILE
 from experiment.untrusted import read_toml
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]#]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"\s*([\w-]+)\s*=\s*", re.ASCII)
+_HEADER_PATTERN = re.compile(r"\s*(\[\[?)\s*([^\[\]#]+?)\s*\]\]?\s*(#.*)?$")
+_KEY_PATTERN = re.compile(r"\s*([\w-]+)\s*=\s*", re.ASCII)
 # A value on one line, up to the comment after it; a text may hold a "#", too.
-_VALUE = re.compile(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^"'#])*+""")
+_VALUE_PATTERN = re.compile(r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^"'#])*+""")
 # The longest value that is looked for over several lines.
 _MOST_LINES, _LONGEST = 200, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _LineRange:
     """Lines of the text: the header of a table, or a key with its value.
 
     Attributes:
@@ -95,7 +95,7 @@ def add_entry(text: str, table: str, values: Mapping[str, Any]) -> str:
 
 
 def change_entry(text: str, table: str, number: int, values: Mapping[str, Any]) -> str:
-    """Return the text in which an entry has these values; unchanged values stay untouched.
+    """Return the text in which an entry has these values; unchanged values keep their notation.
 
     Raises:
         StudyError: The text cannot be changed line by line.
@@ -151,7 +151,7 @@ def remove_entry(text: str, table: str, number: int) -> str:
 def replace_entries(
     text: str, table: str, numbers: Sequence[int], entries: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return the text with other entries in place of some, where the first of these was.
+    """Return the text with new entries at the place of the first of the replaced ones.
 
     The comments right above the replaced entries are then above the new ones.
 
@@ -191,7 +191,7 @@ def replace_entries(
 
 
 def move_entry_up(text: str, table: str, number: int) -> str:
-    """Return the text in which an entry and the one before it have changed places.
+    """Return the text in which an entry and the one before it are exchanged.
 
     Raises:
         StudyError: The text cannot be changed line by line.
@@ -217,7 +217,7 @@ def _edit_entries(
     edit: Callable[[list[str]], list[str]],
     change: Callable[[list[Any]], object],
 ) -> str:
-    """Return the edited text if its array of tables is then as changed, and all else as before."""
+    """Return the edited text, after checking that only its array of tables changed, as wanted."""
 
     def change_study(study: dict[str, Any]) -> None:
         entries = study.setdefault(table, [])
@@ -234,7 +234,7 @@ def _edit(
     edit: Callable[[list[str]], list[str]],
     change: Callable[[dict[str, Any]], object],
 ) -> str:
-    """Return the edited text if it then means what is wanted, and nothing else is changed."""
+    """Return the edited text, after checking that only the wanted change was made."""
     newline = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")
     try:
@@ -277,7 +277,7 @@ def _find_comment(lines: list[str], header: int) -> int:
     return header
 
 
-def _list_parts(lines: list[str], begin: int, end: int) -> Iterator[_Part]:
+def _list_parts(lines: list[str], begin: int, end: int) -> Iterator[_LineRange]:
     """Yield the headers and keys between two lines.
 
     Raises:
@@ -288,13 +288,13 @@ def _list_parts(lines: list[str], begin: int, end: int) -> Iterator[_Part]:
         text = lines[line].strip()
         if not text or text.startswith("#"):
             line += 1
-        elif header := _HEADER.match(lines[line].rstrip("\n")):
-            yield _Part(line, line + 1, header[2], header[1])
+        elif header := _HEADER_PATTERN.match(lines[line].rstrip("\n")):
+            yield _LineRange(line, line + 1, header[2], header[1])
             line += 1
         else:
             after = _find_end(lines, line, end)
-            key = _KEY.match(lines[line])
-            yield _Part(line, after, key[1] if key else "")
+            key = _KEY_PATTERN.match(lines[line])
+            yield _LineRange(line, after, key[1] if key else "")
             line = after
 
 
@@ -315,12 +315,12 @@ def _find_end(lines: list[str], begin: int, end: int) -> int:
 
 def _replace_value(old: str, value: object) -> str:
     """Return the lines of a key with another value; a comment after the value stays."""
-    key = _KEY.match(old)
+    key = _KEY_PATTERN.match(old)
     if key is None or ("\n" in old.rstrip("\n") and "#" in old):
         raise ValueError(old)  # a comment between the lines of a value would be lost
     written, comment = old[key.end() :].rstrip("\n"), ""
     if "\n" not in written:
-        value_text = _VALUE.match(written)
+        value_text = _VALUE_PATTERN.match(written)
         comment = written[len(value_text[0].rstrip()) :] if value_text else ""
     return f"{key[0]}{write_value(value)}{comment}\n"
 

@@ -21,7 +21,7 @@ from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding, Verdict
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError, RunError
-from webapp.runs.second_person import GuardedRequest, close_request, find_first_person
+from webapp.runs.second_person import GuardedRequest, close_request, find_first_requester
 from webapp.users.audit_log import record_act
 
 _SHORTEST_REASON = 10
@@ -57,7 +57,7 @@ def unblind_with_second_person(
     check_reason(reason)
     description = "the results to be shown"
     guarded_request = GuardedRequest(run, study, "unblinding", "", description, by, now)
-    first = find_first_person(sessions, guarded_request)
+    first = find_first_requester(sessions, guarded_request)
 
     def change(session: Session) -> None:
         unblind_run(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)

@@ -36,7 +36,7 @@ from webapp.runs.integrity import get_flags
 from webapp.runs.people import parse_plausibility
 
 # As many points as a chart of page width can show and a table next to it can list legibly.
-_POINTS = 48
+_N_POINTS = 48
 _STEPS_MIN = (1, 5, 15, 60, 180, 720, 1_440, 10_080, 40_320)
 
 
@@ -47,8 +47,8 @@ def make_time_ticks(first: datetime, last: datetime, events: Iterable[datetime])
     # The axis of an open run ends soon after the last event, not months later.
     end = min(last, max(events) + (max(events) - first) / 4 + timedelta(minutes=5))
     minutes = max((end - first) / timedelta(minutes=1), 1.0)
-    steps = (step for step in _STEPS_MIN if minutes / step <= _POINTS)
-    step = timedelta(minutes=next(steps, minutes / _POINTS))
+    steps = (step for step in _STEPS_MIN if minutes / step <= _N_POINTS)
+    step = timedelta(minutes=next(steps, minutes / _N_POINTS))
     n = int((max(end, max(events)) - first) / step) + 2
     return [first + number * step for number in range(n)]
 
@@ -67,7 +67,7 @@ def to_unix_seconds(times: Iterable[datetime]) -> list[int]:
 
 Chart = dict[str, Any]
 RESULTS = "accuracy"
-_BINS = 20
+_N_BINS = 20
 
 
 def load_visible_charts(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
@@ -143,7 +143,7 @@ def _chart_durations(session: Session, run: Run) -> Chart | None:
         return None
     # A few participants who left and came back would compress all others into one bar.
     longest = max(took[int(0.95 * (len(took) - 1))], 1.0)
-    width = next(w for w in (0.5, 1, 2, 5, 10, 30, 60, 1_440, 1e9) if longest / w <= _BINS)
+    width = next(w for w in (0.5, 1, 2, 5, 10, 30, 60, 1_440, 1e9) if longest / w <= _N_BINS)
     bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
     edges = range(max(bins) + 1)
     n_longer = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)

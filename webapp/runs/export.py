@@ -33,8 +33,10 @@ from webapp.runs.parts import find_part_number
 from webapp.runs.runs import load_launched_study
 from webapp.sessions.consent_texts import consent_texts
 
-_BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
-_SESSION = Column(
+_BLOCK_COLUMN = Column(
+    "block", "string", "the block of the session that the item is in", role=Role.BLOCK
+)
+_SESSION_COLUMN = Column(
     "session",
     "integer",
     "which session this is of a study that is taken in parts, from 1",
@@ -83,9 +85,9 @@ class DesignColumns:
             for name in self.study.design.factors
         ]
         if table.name == LISTS.name and self.blocks:
-            added.append(_BLOCK)
+            added.append(_BLOCK_COLUMN)
         if table.name == PARTICIPANTS.name:
-            added += [_SESSION] if self.session else []
+            added += [_SESSION_COLUMN] if self.session else []
             answer_description = "the answer to this question of the questionnaire"
             added += [
                 Column(name, "string", answer_description, role=Role.ANSWER)
@@ -126,7 +128,7 @@ class DesignColumns:
             if table.name == LISTS.name and self.blocks:
                 design_values["block"] = self.blocks[str(row["item_id"])]
             if table.name == PARTICIPANTS.name:
-                design_values |= {_SESSION.name: self.session} if self.session else {}
+                design_values |= {_SESSION_COLUMN.name: self.session} if self.session else {}
                 person = str(row["participant"])
                 design_values |= {
                     name: answers_by_person.get(person, "")
@@ -175,13 +177,13 @@ def _load_answers(session: Session, run: Run, field: str) -> dict[str, str]:
     return {str(ref): str(value) for ref, value in session.execute(query)}
 
 
-SUFFIXES = tuple(MEDIA_TYPES)
+TABLE_SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
-_ENTRIES = {
+_EXPORT_NAMES = {
     *(
         table.name + suffix
         for table in (*EXPORT_TABLES, READINGS, TRACES, HUMANNESS)
-        for suffix in SUFFIXES
+        for suffix in TABLE_SUFFIXES
     ),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
@@ -212,7 +214,7 @@ def export_run(session: Session, run: Run, folder: Path) -> dict[str, object]:
             f'the run "{run.ref}" has nothing to export: no one has answered a trial yet',
             remedy="Send participants to the run first",
         )
-    with atomic_folder(folder, _ENTRIES) as temporary:
+    with atomic_folder(folder, _EXPORT_NAMES) as temporary:
         columns = make_design_columns(session, run, study, number)
         tables = [columns.extended(table) for table in list_export_tables(session, run, study)]
         _write_tables(session, run, tables, columns, temporary)
@@ -288,7 +290,7 @@ def _write_tables(
     folder: Path,
 ) -> None:
     for table in tables:
-        for suffix in SUFFIXES:
+        for suffix in TABLE_SUFFIXES:
             # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
             with closing(stream_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)

@@ -67,7 +67,7 @@ from webapp.runs.stored_answers import (
 )
 
 _ROWS_AT_A_TIME = 2_000
-_REF = Participant.ref.label("participant")
+_PARTICIPANT_REF = Participant.ref.label("participant")
 
 
 def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
@@ -82,11 +82,11 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         yield from _stream_step_rows(session, run)
         return
     if table.name == HUMANNESS.name:
-        exported = set(session.scalars(_select_confirmed_participants(run, _REF)))
+        exported = set(session.scalars(_select_confirmed_participants(run, _PARTICIPANT_REF)))
         yield from stream_humanness_rows(session, run, load_launched_study(session, run), exported)
         return
     if table.name == TRACES.name:
-        traced = _select_trials(run, _REF, Trial.position, Response.trace)
+        traced = _select_trials(run, _PARTICIPANT_REF, Trial.position, Response.trace)
         traced = traced.join(Response, Response.trial_id == Trial.id)
         yield from stream_trace_rows(session, run, traced.where(Response.trace.is_not(None)))
         return
@@ -103,7 +103,7 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
 def _list_further_columns(
     session: Session, run: Run, table: TableSchema
 ) -> list[ColumnElement[Any]]:
-    """Return who judged, and the details of which a type of response derives its own columns."""
+    """Return the judge's column, and the details from which a response type derives columns."""
     columns: list[ColumnElement[Any]] = []
     if JUDGE in table.columns:
         columns.append(literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name))
@@ -168,7 +168,7 @@ def _stream_step_rows(session: Session, run: Run) -> Generator[dict[str, object]
     """Yield a row for each word or region that was read."""
     response = response_of(load_launched_study(session, run))
     judge = PROGRAM if run.simulated else PERSON
-    query = _select_trials(run, _REF, Trial, RunItem.item, Response).join(
+    query = _select_trials(run, _PARTICIPANT_REF, Trial, RunItem.item, Response).join(
         Response, Response.trial_id == Trial.id
     )
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
@@ -202,25 +202,25 @@ def _make_query(run: Run, name: str) -> Select[Any]:
         PARTICIPANTS.name: lambda: _select_participants(run),
         CONSENTS.name: lambda: _select_confirmed_participants(
             run,
-            _REF,
+            _PARTICIPANT_REF,
             ConsentText.version.label("consent_version"),
             ConsentText.sha256.label("consent_sha256"),
         ).join(ConsentText, ConsentText.id == Participant.consent_text_id),
         ENDINGS.name: lambda: _select_all_participants(
             run,
-            _REF,
+            _PARTICIPANT_REF,
             func.coalesce(Participant.ending, "").label("ending"),
             _select_platform_status(),
         ),
         DEVICES.name: lambda: _select_devices(run),
         ANSWERS.name: lambda: (
-            _select_confirmed_participants(run, _REF, Answer.field, Answer.value)
+            _select_confirmed_participants(run, _PARTICIPANT_REF, Answer.field, Answer.value)
             .join(Answer, Answer.participant_id == Participant.id)
             .order_by(Answer.id)
         ),
         TRIALS.name: lambda: _select_trials(
             run,
-            _REF,
+            _PARTICIPANT_REF,
             Trial.position,
             RunItem.item_id,
             RunItem.kind,
@@ -230,7 +230,7 @@ def _make_query(run: Run, name: str) -> Select[Any]:
         TIMINGS.name: lambda: _select_timings(run),
         EVENTS.name: lambda: _select_events(run),
         VERDICTS.name: lambda: _select_confirmed_participants(
-            run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
+            run, _PARTICIPANT_REF, Verdict.kept, Verdict.rule, Verdict.evidence
         ).join(Verdict, Verdict.participant_id == Participant.id),
         PAYMENTS.name: lambda: _select_payments(run),
     }
@@ -292,7 +292,7 @@ def _select_platform_status() -> ColumnElement[str]:
 def _select_participants(run: Run) -> Select[Any]:
     return _select_all_participants(
         run,
-        _REF,
+        _PARTICIPANT_REF,
         func.row_number().over(order_by=Participant.id).label("number"),
         literal(run.simulated).label("simulated"),
         Participant.state,
@@ -309,7 +309,7 @@ def _select_devices(run: Run) -> Select[Any]:
     devices_before = func.row_number().over(partition_by=Participant.id, order_by=Device.id)
     return _select_confirmed_participants(
         run,
-        _REF,
+        _PARTICIPANT_REF,
         devices_before.label("device"),
         Device.user_agent_family,
         Device.refresh_rate_hz,
@@ -323,7 +323,7 @@ def _select_events(run: Run) -> Select[Any]:
     events_before = func.row_number().over(partition_by=Participant.id, order_by=Event.id)
     return (
         _select_confirmed_participants(
-            run, _REF, events_before.label("event"), Event.kind, Event.detail, Event.at
+            run, _PARTICIPANT_REF, events_before.label("event"), Event.kind, Event.detail, Event.at
         )
         .join(Event, Event.participant_id == Participant.id)
         .order_by(Event.id)
@@ -334,7 +334,7 @@ def _select_payments(run: Run) -> Select[Any]:
     return (
         select(
             func.row_number().over(order_by=Payment.id).label("payment"),
-            _REF,
+            _PARTICIPANT_REF,
             Payment.kind.label("paid_for"),
             Payment.amount_minor,
             Payment.currency,
@@ -359,7 +359,7 @@ def _select_trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401 (col
 def _select_responses(run: Run) -> Select[Any]:
     return _select_trials(
         run,
-        _REF,
+        _PARTICIPANT_REF,
         Trial.position,
         RunItem.item_id,
         func.nullif(Response.chosen_side, "").label("chosen_side"),
@@ -381,7 +381,7 @@ def _select_responses(run: Run) -> Select[Any]:
 def _select_timings(run: Run) -> Select[Any]:
     return _select_trials(
         run,
-        _REF,
+        _PARTICIPANT_REF,
         Trial.position,
         func.coalesce(Response.onset_source, "").label("onset_source"),
         Response.onset_uncertainty_ms,

@@ -30,7 +30,7 @@ from webapp.runs.stored_answers import get_given_answer
 from webapp.sessions.collected import ACROSS_RUNS, collected_of
 
 _ROWS_AT_A_TIME = 2_000
-_FIRST_TO_ARRIVE = 20
+_N_FIRST = 20
 _MS = timedelta(milliseconds=1)
 _TEXTS = ("context", "good", "bad")
 
@@ -202,7 +202,7 @@ def find_shared_times(session: Session, run: Run) -> dict[int, list[tuple[str, i
     n_shared: dict[int, Counter[str]] = {}
     for _, of_one in groupby(rows, key=lambda row: (row.rt_ms, row.release_ms)):
         refs_by_id = {row.id: row.ref for row in of_one}
-        first = list(refs_by_id.items())[:_FIRST_TO_ARRIVE]
+        first = list(refs_by_id.items())[:_N_FIRST]
         for id_ in refs_by_id:
             n_shared.setdefault(id_, Counter()).update(
                 ref for other_id, ref in first if other_id != id_
@@ -214,7 +214,7 @@ def find_shared_times(session: Session, run: Run) -> dict[int, list[tuple[str, i
 
 
 def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> list[Replay]:
-    """Return the pairs of a run's sessions that share what no two people share.
+    """Return the pairs of a run's sessions that are too similar to come from two people.
 
     Sessions of people who withdrew, or whose data are restricted, are left out.
 
@@ -224,7 +224,7 @@ def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> 
         others: Further runs, whose sessions are compared with those of the run.
 
     Raises:
-        RunError: The consent of one of several runs does not tell of the comparison.
+        RunError: The consent page of one of several runs does not mention the comparison.
     """
     untold = [
         compared_run.ref
@@ -233,7 +233,7 @@ def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> 
     ]
     if untold:
         raise RunError(
-            "the people of these runs were not told that their times are compared with those of"
+            "the consent pages of these runs do not say that times are compared with those of"
             f" other runs: {', '.join(untold)}",
             where="--other",
             expected="runs whose consent page says so, as of every run that is launched now",

@@ -43,7 +43,7 @@ def check_responsible_people(study: Study) -> None:
 
 
 _SEEDS = range(2**63)
-MOST_ADDED = 5_000
+MOST_ADDED_PLACES = 5_000
 
 
 def launch_run(
@@ -166,10 +166,10 @@ def add_places_to_run(session: Session, run: Run, n_per_list: int) -> int:
             taken without a server.
     """
     check_served_here(session, run)
-    if not 1 <= n_per_list <= MOST_ADDED:
+    if not 1 <= n_per_list <= MOST_ADDED_PLACES:
         raise RunError(
             f"{n_per_list} places cannot be added to each list of the run {run.ref}",
-            expected=f"a whole number from 1 to {MOST_ADDED:,}",
+            expected=f"a whole number from 1 to {MOST_ADDED_PLACES:,}",
         )
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
     lists = session.execute(
@@ -177,10 +177,10 @@ def add_places_to_run(session: Session, run: Run, n_per_list: int) -> int:
         .where(Place.run_id == run.id)
         .group_by(Place.list)
     ).all()
-    if n_per_list > 1 and n_per_list * len(lists) > MOST_ADDED:
+    if n_per_list > 1 and n_per_list * len(lists) > MOST_ADDED_PLACES:
         raise RunError(
             f"{n_per_list:,} places on each of {len(lists)} lists are too many to be added at once",
-            expected=f"a whole number from 1 to {max(1, MOST_ADDED // len(lists)):,}",
+            expected=f"a whole number from 1 to {max(1, MOST_ADDED_PLACES // len(lists)):,}",
             remedy="Add some of them, and then the others",
         )
     session.execute(

@@ -18,7 +18,7 @@ from webapp.sessions.lookup import CODE, MULTI, PARAMETER
 # Guessing one of a thousand codes takes 850 million tries on average.
 _CODE_LENGTH = 8
 _MOST_AT_ONCE = 10_000
-_UNFINISHED = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
+_UNFINISHED_STATES = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def find_unfinished_participants(
     )
     people = session.execute(of_run).all()
     if not who:
-        return [person for person, _ in people if person.state in _UNFINISHED]
+        return [person for person, _ in people if person.state in _UNFINISHED_STATES]
     participants = []
     for name in who:
         matching = [

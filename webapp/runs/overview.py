@@ -27,11 +27,11 @@ from webapp.database.models import (
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.runs.runs import count_verdicts, count_with_events
-from webapp.sessions.lease import ACTIVE_STATES, find_expired
+from webapp.sessions.lease import ACTIVE_STATES, find_expired_participants
 
 # More would cost time and hardly change the median.
-_FOR_MEDIAN = 300
-_EVER = datetime(1, 1, 1, tzinfo=UTC)
+_MOST_FOR_MEDIAN = 300
+_EARLIEST_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def make_overview(session: Session, run: Run, now: datetime, reward_minor: int =
         kept=kept,
         excluded=excluded,
         median_minutes=_compute_median_minutes(session, run),
-        silent=len(find_expired(session, run, now)),
+        silent=len(find_expired_participants(session, run, now)),
         refused_links=session.execute(refused_query).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
@@ -222,9 +222,9 @@ def _compute_median_minutes(session: Session, run: Run) -> float | None:
     """Return the median duration of all finished participants, or of the last ``_FOR_MEDIAN``."""
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at)
-        .where(Participant.run_id == run.id, Participant.finished_at > _EVER)
+        .where(Participant.run_id == run.id, Participant.finished_at > _EARLIEST_TIME)
         .order_by(Participant.finished_at.desc())
-        .limit(_FOR_MEDIAN)
+        .limit(_MOST_FOR_MEDIAN)
     )
     minutes = [(end - begun) / timedelta(minutes=1) for begun, end in rows if begun and end]
     return median(minutes) if minutes else None

@@ -74,7 +74,7 @@ class AnswerStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ParticipantRow:
     """One row of the table of participants.
 
     Attributes:
@@ -101,7 +101,7 @@ class Person:
 _TOO_FAST_MS = 200
 
 
-def list_people(session: Session, ids: Sequence[int]) -> list[Person]:
+def list_people(session: Session, ids: Sequence[int]) -> list[ParticipantRow]:
     """Return the rows of some participants, in the order given, reading only their data.
 
     Args:
@@ -119,7 +119,7 @@ def list_people(session: Session, ids: Sequence[int]) -> list[Person]:
     used = session.scalars(select(Participant.id).where(*of_use)).all()
     signals, events = compute_answer_statistics(session, used), count_events(session, used)
     people_by_id = {
-        person.id: Person(
+        person.id: ParticipantRow(
             person,
             verdict if person.restricted_at is None else None,
             signals.get(person.id, AnswerStatistics()),
@@ -196,7 +196,7 @@ class AnsweredTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ParticipantRecord:
     """All stored data of one participant.
 
     Attributes:
@@ -226,7 +226,7 @@ class Record:
     after: str | None
 
 
-def load_participant_record(session: Session, run: Run, ref: str) -> Record | None:
+def load_participant_record(session: Session, run: Run, ref: str) -> ParticipantRecord | None:
     """Return all stored data of a run's participant; None if there is no such participant."""
     person = session.scalar(
         select(Participant).where(Participant.run_id == run.id, Participant.ref == ref)
@@ -248,7 +248,7 @@ def load_participant_record(session: Session, run: Run, ref: str) -> Record | No
     neighbours = select(Participant.ref).where(Participant.run_id == run.id).limit(1)
     query_before = neighbours.where(Participant.id < person.id).order_by(Participant.id.desc())
     query_after = neighbours.where(Participant.id > person.id).order_by(Participant.id)
-    return Record(
+    return ParticipantRecord(
         participant=person,
         consent=session.get(ConsentText, person.consent_text_id)
         if person.consent_text_id

@@ -23,14 +23,14 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.database.row_counts import PARTICIPANTS, participants_in
-from webapp.runs.people import Person, list_people
+from webapp.runs.people import ParticipantRow, list_people
 from webapp.runs.runs import count_verdicts
 
-ON_A_PAGE = 50
+PAGE_SIZE = 50
 _Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
 _SUMMARY = SessionSummary
 # The sort keys that need a summary; arrival and list need none.
-BY_SUMMARY: Mapping[str, _Order] = {
+SUMMARY_SORTS: Mapping[str, _Order] = {
     "answered": (_SUMMARY.answered,),
     "time": (_SUMMARY.minutes,),
     "rt": (_SUMMARY.median_rt_ms,),
@@ -53,7 +53,7 @@ class PeopleFilter:
         kept: Only participants whom a verdict keeps (True) or excludes (False); None for all.
         search: Only participants whose reference or own code begins with it.
         tag: Only participants with this tag; empty for all.
-        sort: ``arrival``, ``list`` or a name in ``BY_SUMMARY``.
+        sort: ``arrival``, ``list`` or a name in ``SUMMARY_SORTS``.
         page: The page, from 1.
     """
 
@@ -75,13 +75,13 @@ class PeopleTable:
     """A page of participants.
 
     Attributes:
-        people: At most ``ON_A_PAGE``.
+        people: At most ``PAGE_SIZE``.
         total: The number on all pages; None if counting would read all of them.
         more: Whether there is another page.
         summarised_at: The time at which the run's sessions were summarised; None before that.
     """
 
-    people: Sequence[Person]
+    people: Sequence[ParticipantRow]
     total: int | None
     more: bool
     summarised_at: datetime | None
@@ -95,23 +95,23 @@ def make_people_table(session: Session, run: Run, wanted: PeopleFilter) -> Peopl
         run: The run.
         wanted: The filter and the order.
     """
-    begin = (wanted.page - 1) * ON_A_PAGE
+    begin = (wanted.page - 1) * PAGE_SIZE
     # One extra row shows whether there is another page.
-    ids = _list_ids(session, run, wanted, begin, ON_A_PAGE + 1)
+    ids = _list_ids(session, run, wanted, begin, PAGE_SIZE + 1)
     made_at = session.scalar(select(RunSummary.made_at).where(RunSummary.run_id == run.id))
     return PeopleTable(
-        people=list_people(session, ids[:ON_A_PAGE]),
+        people=list_people(session, ids[:PAGE_SIZE]),
         total=_count_matches(
-            session, run, wanted, begin + len(ids) if len(ids) <= ON_A_PAGE else None
+            session, run, wanted, begin + len(ids) if len(ids) <= PAGE_SIZE else None
         ),
-        more=len(ids) > ON_A_PAGE,
+        more=len(ids) > PAGE_SIZE,
         summarised_at=made_at,
     )
 
 
 def _list_ids(session: Session, run: Run, wanted: PeopleFilter, begin: int, n: int) -> list[int]:
     everybody = _filter_people(select(Participant.id), wanted).where(Participant.run_id == run.id)
-    order = BY_SUMMARY.get(wanted.sort)
+    order = SUMMARY_SORTS.get(wanted.sort)
     if order is None:
         by_list = (Participant.list,) if wanted.sort == "list" else ()
         return _slice_ids(session, everybody.order_by(*by_list, Participant.id), begin, n)

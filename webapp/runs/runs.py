@@ -156,7 +156,7 @@ def list_static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """The progress of a run.
 
     Attributes:
@@ -219,7 +219,7 @@ def list_run_progress(
     *,
     latest: int | None = None,
     after: int = 0,
-) -> list[Progress]:
+) -> list[RunProgress]:
     """Return the runs in order of launch, each with its progress.
 
     Args:
@@ -240,8 +240,8 @@ def list_run_progress(
         query = query.where(only)
     if latest is not None:
         query = query.order_by(None).order_by(Run.id.desc()).limit(latest).offset(after)
-        return [Progress(*row) for row in session.execute(query)][::-1]
-    return [Progress(*row) for row in session.execute(query)]
+        return [RunProgress(*row) for row in session.execute(query)][::-1]
+    return [RunProgress(*row) for row in session.execute(query)]
 
 
 def _sum_counts(subject: str) -> ScalarSelect[int]:
@@ -256,7 +256,7 @@ def _sum_counts(subject: str) -> ScalarSelect[int]:
 STOPPED, PAUSED = "run stopped by its rule", "recruitment paused by the stopping rule"
 
 
-def find_stop(session: Session, run: Run) -> datetime | None:
+def find_stopping_time(session: Session, run: Run) -> datetime | None:
     """Return when a run's stopping rule ended it; None if it did not."""
     entry = select(AuditEntry.at).where(AuditEntry.run_ref == run.ref, AuditEntry.act == STOPPED)
     return session.scalar(entry.limit(1))
@@ -307,7 +307,7 @@ def open_run(session: Session, run: Run) -> None:
         ProjectError: The run's project has reached its limit of open runs, or has ended.
     """
     check_served_here(session, run)
-    if find_stop(session, run) is not None:
+    if find_stopping_time(session, run) is not None:
         raise RunError(
             f'the run "{run.ref}" was stopped by its rule, and its intervals are those of the stop',
             expected="a run that was closed by hand",

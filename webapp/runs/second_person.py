@@ -1,4 +1,4 @@
-"""Four eyes: an act that needs two persons happens when the second makes the same request.
+"""Acts that need two people: an act is carried out once a second person requests it too.
 
 The first request is only stored. A person is identified by the account's name, or by the operating
 system's user for a command.
@@ -14,14 +14,14 @@ from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
-from webapp.database.models import AskedAct, Run
+from webapp.database.models import RequestedAct, Run
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.users.audit_log import record_act
 
 GuardedAct = Literal["payments", "publishing", "unblinding"]
 # An older request has expired: a confirmation would no longer match the first person's intention.
-VALID_FOR = timedelta(days=7)
+REQUEST_LIFETIME = timedelta(days=7)
 
 
 class SecondPersonError(RunError):
@@ -51,7 +51,7 @@ class GuardedRequest:
     now: datetime
 
 
-def find_first_person(sessions: Sessions, wanted: GuardedRequest) -> str:
+def find_first_requester(sessions: Sessions, wanted: GuardedRequest) -> str:
     """Return who requested an act before; empty if the study requires no second person for it.
 
     Args:
@@ -68,11 +68,13 @@ def find_first_person(sessions: Sessions, wanted: GuardedRequest) -> str:
     def ask(session: Session) -> str:
         # The lock keeps two simultaneous requests in order, so that each finds the other.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
-        pending = session.scalar(select(AskedAct).where(*_match_request(run, act, wanted.digest)))
-        if pending is not None and now - pending.at <= VALID_FOR:
+        pending = session.scalar(
+            select(RequestedAct).where(*_match_request(run, act, wanted.digest))
+        )
+        if pending is not None and now - pending.at <= REQUEST_LIFETIME:
             return pending.who
-        session.execute(delete(AskedAct).where(*_match_request(run, act, wanted.digest)))
-        pending = AskedAct(
+        session.execute(delete(RequestedAct).where(*_match_request(run, act, wanted.digest)))
+        pending = RequestedAct(
             run_id=run.id, act=act, digest=wanted.digest, told=description, who=by, at=now
         )
         session.add(pending)
@@ -89,7 +91,7 @@ def find_first_person(sessions: Sessions, wanted: GuardedRequest) -> str:
         f"{description}",
         where=f"run {run.ref}",
         expected="a second person who asks for exactly the same within "
-        f"{VALID_FOR.days} days, on the run's page or by the same command",
+        f"{REQUEST_LIFETIME.days} days, on the run's page or by the same command",
         remedy="Tell a colleague. If what is to be done changes meanwhile, both ask again",
     )
 
@@ -102,7 +104,7 @@ def check_second_person(sessions: Sessions, wanted: GuardedRequest) -> None:
     Raises:
         SecondPersonError: Nobody else has requested the act, so it must not happen.
     """
-    first = find_first_person(sessions, wanted)
+    first = find_first_requester(sessions, wanted)
     if not first:
         return
     run, act = wanted.run, wanted.act
@@ -114,14 +116,14 @@ def check_second_person(sessions: Sessions, wanted: GuardedRequest) -> None:
 
 def close_request(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
     """Close an act's pending request, in the transaction that performs the act."""
-    session.execute(delete(AskedAct).where(*_match_request(run, act, digest)))
+    session.execute(delete(RequestedAct).where(*_match_request(run, act, digest)))
 
 
-def list_pending_requests(session: Session, run: Run, now: datetime) -> Sequence[AskedAct]:
+def list_pending_requests(session: Session, run: Run, now: datetime) -> Sequence[RequestedAct]:
     """Return the acts that wait for a second person."""
-    waiting = AskedAct.run_id == run.id, AskedAct.at >= now - VALID_FOR
-    return session.scalars(select(AskedAct).where(*waiting).order_by(AskedAct.id)).all()
+    waiting = RequestedAct.run_id == run.id, RequestedAct.at >= now - REQUEST_LIFETIME
+    return session.scalars(select(RequestedAct).where(*waiting).order_by(RequestedAct.id)).all()
 
 
 def _match_request(run: Run, act: GuardedAct, digest: str) -> tuple[ColumnElement[bool], ...]:
-    return AskedAct.run_id == run.id, AskedAct.act == act, AskedAct.digest == digest
+    return RequestedAct.run_id == run.id, RequestedAct.act == act, RequestedAct.digest == digest

@@ -1,4 +1,4 @@
-"""The stopping rule of a run: asked after participants finish, and obeyed.
+"""The stopping rule of a run, which is applied after participants finish.
 
 Nothing here says more than whether the run goes on. A run that stopped for a difference, for none
 of interest or at its maximum looks the same: the rule is frozen, so that it stops blind runs too.
@@ -26,10 +26,10 @@ from webapp.database.models import Participant, Run, RunItem
 from webapp.errors import RunError
 from webapp.runs.exclude import judge_finished
 from webapp.runs.export_queries import list_export_tables, stream_rows
-from webapp.runs.runs import STOPPED, close_run, find_stop
+from webapp.runs.runs import STOPPED, close_run, find_stopping_time
 from webapp.users.audit_log import record_act
 
-_AT_WORK = (State.WORKING, State.ANSWERED)
+_AT_WORK_STATES = (State.WORKING, State.ANSWERED)
 
 
 def is_answered(session: Session, run: Run, study: Study) -> bool:
@@ -58,7 +58,7 @@ def is_answered(session: Session, run: Run, study: Study) -> bool:
 
 def stop_run(session: Session, run: Run, now: datetime) -> None:
     """Close a run to new participants because its rule says so; those who have begun can finish."""
-    if find_stop(session, run) is None:
+    if find_stopping_time(session, run) is None:
         record_act(session, "parallax", STOPPED, now, run_ref=run.ref, after={"state": "stopped"})
         close_run(session, run, now)
 
@@ -92,6 +92,6 @@ def _list_people(
         Participant.restricted_at.is_(None),
     )
     for person in session.scalars(arrived.order_by(Participant.id)):
-        is_kept = None if person.state in _AT_WORK else verdicts.get(person.id, False)
+        is_kept = None if person.state in _AT_WORK_STATES else verdicts.get(person.id, False)
         assert person.list is not None
         yield Person(person.list, person.place or 0, is_kept, rows.get(person.ref, []))

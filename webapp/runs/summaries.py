@@ -26,8 +26,8 @@ from webapp.database.row_counts import RESPONSES
 from webapp.runs.integrity import find_shared_times, get_flags, make_certificates
 from webapp.runs.people import compute_answer_statistics, count_events
 
-_AT_A_TIME = 500
-_LIKENESS = "agent_likelihood"
+_BATCH_SIZE = 500
+_LIKELIHOOD = "agent_likelihood"
 Row = Mapping[str, object]
 _T = TypeVar("_T")
 
@@ -73,7 +73,7 @@ def stream_summary_rows(session: Session, run: Run, study: Study) -> Iterator[Ro
 def split_into_batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
     """Yield rows in lists small enough for one short transaction."""
     remaining = iter(rows)
-    while some := list(islice(remaining, _AT_A_TIME)):
+    while some := list(islice(remaining, _BATCH_SIZE)):
         yield some
 
 
@@ -85,7 +85,7 @@ def _get_minutes(person: Participant) -> float:
 def format_flags(run: Run, certificate: Certificate) -> list[str]:
     """Return a session's flags in the format of the table."""
     flag_names = [
-        f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKENESS else name
+        f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKELIHOOD else name
         for name in sorted(get_flags(run, certificate))
     ]
     copied = f"copied: {certificate.n_copied}"

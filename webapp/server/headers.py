@@ -11,8 +11,8 @@ from typing import IO
 
 # The standard library's limits; no browser exceeds them.
 _LONGEST_LINE_BYTES, _MOST_LINES = 65_536, 100
-_FIELD = re.compile(rb"([!#$%&'*+.^`|~\w-]+):([^\0\r\n]*)\r?\n", re.ASCII)
-_ONCE = ("content-length", "host", "transfer-encoding")
+_FIELD_PATTERN = re.compile(rb"([!#$%&'*+.^`|~\w-]+):([^\0\r\n]*)\r?\n", re.ASCII)
+_SINGLE_FIELDS = ("content-length", "host", "transfer-encoding")
 # Python parses at most 4,300 digits, and no body length needs more than 18.
 _DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
 # A browser sends most lines again with every request. Long lines are not remembered.
@@ -39,7 +39,7 @@ class Headers:
         self._fields = _read_fields(file)
         self._first: dict[str, str] = {}
         for name, value in self._fields:
-            if name in self._first and name in _ONCE:
+            if name in self._first and name in _SINGLE_FIELDS:
                 raise ValueError(f"{name} is given twice")
             self._first.setdefault(name, value)
         length, coding = self.get("content-length"), self.get("transfer-encoding")
@@ -88,7 +88,7 @@ def _parse_field(line: bytes) -> tuple[str, str]:
         raise ValueError("a header line is too long")
     if not line.endswith(b"\n"):
         raise ValueError("the headers are truncated")
-    field = _FIELD.fullmatch(line)
+    field = _FIELD_PATTERN.fullmatch(line)
     if field is None:
         raise ValueError("a header line is not a field")
     return field[1].decode("ascii").lower(), field[2].strip(b" \t").decode("latin-1")

@@ -13,7 +13,7 @@ from gevent.monkey import get_original
 from experiment.machine import allow_open_files, most_open_files
 
 _LOG = logging.getLogger(__name__)
-_NONE_LEFT = frozenset({errno.EMFILE, errno.ENFILE})
+_OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 # Descriptors for the database, the log, the locks and the periodic jobs.
 OTHER_OPEN_FILES = 200
 _LOG_INTERVAL_S = 30.0
@@ -47,7 +47,7 @@ def raise_open_file_limit(connections: int) -> None:
 
 def is_out_of_files(error: OSError) -> bool:
     """Return whether the error means that too many files are open."""
-    return error.errno in _NONE_LEFT
+    return error.errno in _OUT_OF_FILES
 
 
 class SpareDescriptor:

@@ -27,7 +27,7 @@ from experiment.machine import files_to_spare
 from experiment.participation import State
 from webapp.core.clock import utc_now
 from webapp.core.metrics import FOLDER_VARIABLE, METRICS, Metrics
-from webapp.database.backup.routine import age_s, last_backup
+from webapp.database.backup.routine import age_s, read_last_backup
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
@@ -43,7 +43,7 @@ _LEAST_FREE_BYTES = 16 * 1024 * 1024
 _CLIENT_TIMEOUT_S = 5.0
 
 
-class _Answer(NamedTuple):
+class _Response(NamedTuple):
     status: HTTPStatus
     content_type: str
     body: bytes
@@ -79,22 +79,22 @@ class PrivatePort(ThreadingHTTPServer):
         self.shutdown()
         self.server_close()
 
-    def answer(self, path: str) -> _Answer:
+    def answer(self, path: str) -> _Response:
         """Return the response for a path."""
         app = self._app()
         if path == READYZ:
             state = check_readiness(self._instance, app)
             ready = HTTPStatus.SERVICE_UNAVAILABLE if state["problems"] else HTTPStatus.OK
-            return _Answer(ready, "application/json", json.dumps(state).encode() + b"\n")
+            return _Response(ready, "application/json", json.dumps(state).encode() + b"\n")
         if path not in ("/", "/metrics"):
-            return _Answer(HTTPStatus.NOT_FOUND, "text/plain", b"/metrics or /readyz\n")
+            return _Response(HTTPStatus.NOT_FOUND, "text/plain", b"/metrics or /readyz\n")
         # Imported after the metrics folder is set: see ``webapp.core.metrics``.
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
         sessions = None if app is None else services_of(app).sessions
         metrics = None if app is None else app.extensions[METRICS]
         text = generate_latest(collect_registry(metrics, sessions, self._instance))
-        return _Answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, text)
+        return _Response(HTTPStatus.OK, CONTENT_TYPE_LATEST, text)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -123,7 +123,7 @@ def check_readiness(instance: Path, app: Flask | None) -> dict[str, object]:
         app: The app; None while the database is unavailable.
     """
     problems = list(_find_problems(instance, app))
-    last = last_backup(instance)
+    last = read_last_backup(instance)
     return {
         "status": "not ready" if problems else "ready",
         "problems": problems,
@@ -147,7 +147,7 @@ def _find_problems(instance: Path, app: Flask | None) -> Iterator[str]:
             revision = revision_of(session.connection())
             if revision == revisions()[-1]:
                 for _, blocker in find_blockers(session.connection()):
-                    yield blocker.says
+                    yield blocker.problem
                 if problem := services_of(app).write_trial.problem():
                     yield problem
                 engine = services_of(app).engine
@@ -212,7 +212,7 @@ class _DatabaseMetrics:
         is_up = float(bool(stored))
         yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", is_up)
         yield from _disk_metrics(self._instance)
-        if last := last_backup(self._instance):
+        if last := read_last_backup(self._instance):
             age = age_s(last, utc_now())
             yield GaugeMetricFamily(
                 "parallax_backup_age_seconds", "Age of the newest sound backup", age

@@ -25,15 +25,15 @@ from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.core.worker_count import count_workers
-from webapp.database.engine import DatabaseAwayError, open_database
+from webapp.database.engine import DatabaseUnavailableError, open_database
 from webapp.database.locks import FileLock
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 
 # A failed start is noticed at once; this timeout is for a busy machine.
-_READY_WITHIN_S = 300.0
-_STOPPED_WITHIN_S = 120.0  # gunicorn itself lets requests end for up to 30 s
+_START_TIMEOUT_S = 300.0
+_STOP_TIMEOUT_S = 120.0  # gunicorn itself lets requests end for up to 30 s
 _BACKLOG = 1024
 _THREADS = 16
 _PACKAGES = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def serve(
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
     """
-    with suppress(DatabaseAwayError):
+    with suppress(DatabaseUnavailableError):
         # The worker processes log an unavailable database, and wait for it.
         _check_instance(instance)
     instance = open_instance(instance)
@@ -183,14 +183,14 @@ def stop(instance: Path) -> Server:
     Raises:
         WebappError: No server is running, or it does not end.
     """
-    server = running(instance)
+    server = find_running_server(instance)
     if server is None:
         _record_path(instance).unlink(missing_ok=True)
         raise WebappError("no server is running in the background", where=str(instance))
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _STOPPED_WITHIN_S
-    while running(instance) is not None:
+    deadline = time.monotonic() + _STOP_TIMEOUT_S
+    while find_running_server(instance) is not None:
         if time.monotonic() > deadline:
             raise WebappError(
                 f"the server (process {server.pid}) was asked to stop but is still running",
@@ -217,7 +217,7 @@ def reload(instance: Path, pid: int | None = None) -> int:
     """
     _check_instance(instance)
     if pid is None:
-        background = running(instance)
+        background = find_running_server(instance)
         if background is None:
             raise WebappError("no server is running in the background", where=str(instance))
         pid = background.pid
@@ -228,7 +228,7 @@ def reload(instance: Path, pid: int | None = None) -> int:
     return pid
 
 
-def running(instance: Path) -> Server | None:
+def find_running_server(instance: Path) -> Server | None:
     """Return the instance's background server, or None if there is none.
 
     Raises:
@@ -332,7 +332,7 @@ def _server_environment(instance: Path) -> dict[str, str]:
 def _wait_until_ready(url: str, instance: Path) -> None:
     # The socket listens from the start, so a request waits for the first worker.
     try:
-        httpx.get(f"{url}/healthz", timeout=_READY_WITHIN_S, trust_env=False).raise_for_status()
+        httpx.get(f"{url}/healthz", timeout=_START_TIMEOUT_S, trust_env=False).raise_for_status()
     except httpx.HTTPError as error:
         raise WebappError(
             f"the server did not start ({error})",

@@ -10,7 +10,7 @@ import signal
 import socket
 from contextlib import suppress
 
-_VARIABLE = "NOTIFY_SOCKET"
+_SOCKET_VARIABLE = "NOTIFY_SOCKET"
 # Longer than the interval between two attempts to reach the database, or systemd would report a
 # failed start.
 _EXTRA_TIME_US = 60_000_000
@@ -25,7 +25,7 @@ def forward_signals() -> bool:
     Returns:
         Whether a service manager expects notifications.
     """
-    address = os.environ.pop(_VARIABLE, "")
+    address = os.environ.pop(_SOCKET_VARIABLE, "")
     if not address:
         return False
     for number, message in enumerate((_READY, _WAITING, _ALIVE), start=signal.SIGRTMIN):

@@ -18,12 +18,12 @@ from flask import Flask, Response
 from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
-from webapp.database.engine import DatabaseAwayError, report_database_failures
-from webapp.database.exclusive_access import hold
+from webapp.database.engine import DatabaseUnavailableError, report_database_failures
+from webapp.database.exclusive_access import take_shared_lock
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import database_away_response, register_error_handlers
-from webapp.http.health import HEALTHZ, not_ready_response
+from webapp.http.health import HEALTHZ_PATH, not_ready_response
 from webapp.http.request_guards import LARGEST_FORM_BYTES
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 # Gunicorn gives up after this exit status; after any other, it restarts the worker for ever.
-CANNOT_START = 3
+CANNOT_START_STATUS = 3
 _RETRY_INTERVAL_S = 2.0
 # A log line for every attempt could fill a disk over a weekend.
 _LOG_INTERVAL_S = 30.0
@@ -53,7 +53,7 @@ class AppWhenAvailable:
         error: The error of the first attempt to make the app.
     """
 
-    def __init__(self, error: DatabaseAwayError) -> None:
+    def __init__(self, error: DatabaseUnavailableError) -> None:
         self.app: Flask | None = None
         self.error = error
         self._waiting_app = make_waiting_app()
@@ -73,7 +73,7 @@ def make_app() -> Flask | AppWhenAvailable:
     """
     try:
         return _make_locked_app()
-    except DatabaseAwayError as error:
+    except DatabaseUnavailableError as error:
         return AppWhenAvailable(error)
 
 
@@ -83,7 +83,7 @@ def _make_locked_app(instance: Path | None = None) -> Flask:
     engine = services_of(app).engine
     try:
         with report_database_failures():
-            app.extensions[_DATABASE_LOCK] = hold(engine)
+            app.extensions[_DATABASE_LOCK] = take_shared_lock(engine)
     except BaseException:
         engine.dispose()
         raise
@@ -100,7 +100,7 @@ def wait_for_app(instance: Path) -> Flask:
     while True:
         try:
             return _make_locked_app(instance)
-        except DatabaseAwayError as error:
+        except DatabaseUnavailableError as error:
             if time.monotonic() - logged_at > _LOG_INTERVAL_S:
                 logged_at = time.monotonic()
                 _LOG.error("%s Waiting for the database", error)
@@ -162,11 +162,11 @@ def _keep_trying(
 def _try_make_app() -> Flask | None:
     try:
         return _make_locked_app()
-    except DatabaseAwayError:
+    except DatabaseUnavailableError:
         return None
     except WebappError as error:
         print(f"Error: {error}", file=sys.stderr, flush=True)
-        os._exit(CANNOT_START)  # the only way to exit from a thread
+        os._exit(CANNOT_START_STATUS)  # the only way to exit from a thread
 
 
 def _try_begin(app: Flask, begin: Callable[[Flask], None]) -> bool:
@@ -193,7 +193,7 @@ def make_waiting_app() -> Flask:
     def ask_to_wait(path: str) -> Response:
         return database_away_response(for_program=path.endswith("answers"))
 
-    app.add_url_rule(HEALTHZ, "healthz", not_ready_response)
+    app.add_url_rule(HEALTHZ_PATH, "healthz", not_ready_response)
     methods = ("GET", "POST", "PUT", "PATCH", "DELETE")
     app.add_url_rule("/", "wait", ask_to_wait, defaults={"path": ""}, methods=methods)
     app.add_url_rule("/<path:path>", "wait", ask_to_wait, methods=methods)

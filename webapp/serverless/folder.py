@@ -22,8 +22,8 @@ from experiment.studies.study import Study
 from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
-from webapp.participant.assets import bundle
-from webapp.participant.trial_page import add_script_urls, response_scripts, script_name
+from webapp.participant.assets import bundle_scripts
+from webapp.participant.trial_page import add_script_urls, list_response_scripts, script_name
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch_run
 from webapp.runs.runs import STATIC_FILE, StaticMark, close_run, find_named_run, list_static_runs
@@ -31,10 +31,10 @@ from webapp.serverless.drawn import DrawnSession, draw_sessions, hash_folder, li
 from webapp.serverless.pages import SharedWorkingPage, StaticPages, describe_question, find_editions
 from webapp.serverless.stores import Store, make_study_archive
 
-_PAGE = "index.html"
+_PAGE_FILE = "index.html"
 # The file name endings of a single-file study, or of a study for JATOS.
-ONE_FILE = (".html", ".htm")
-ARCHIVE = ".jzip"
+PAGE_SUFFIXES = (".html", ".htm")
+ARCHIVE_SUFFIX = ".jzip"
 # The keys of a working page's data that differ between sessions.
 _OWN = ("trials", "pauses")
 
@@ -184,14 +184,14 @@ def write_static(built: StaticStudy, study: Study, out: Path) -> None:
     refuse_existing_output(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     ending = out.suffix.lower()
-    if ending == ARCHIVE:
-        files = {_PAGE: built.page.encode()}
+    if ending == ARCHIVE_SUFFIX:
+        files = {_PAGE_FILE: built.page.encode()}
         files |= {f"sessions/{name}": text.encode() for name, text in built.sessions.items()}
         about = f"{study.name} {study.study.version}, written by parallax study static"
         out.write_bytes(
-            make_study_archive(built.mark.folder, study.study.title, about, files, _PAGE)
+            make_study_archive(built.mark.folder, study.study.title, about, files, _PAGE_FILE)
         )
-    elif ending in ONE_FILE:
+    elif ending in PAGE_SUFFIXES:
         out.write_bytes(built.page.encode())
     else:
         _write_folder(built, out)
@@ -208,7 +208,7 @@ def _write_folder(built: StaticStudy, folder: Path) -> None:
     """Write the page and its sessions as a new folder, completely or not at all."""
     temporary = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     (temporary / "sessions").mkdir()
-    (temporary / _PAGE).write_bytes(built.page.encode())
+    (temporary / _PAGE_FILE).write_bytes(built.page.encode())
     # Makes GitHub Pages publish all files, without Jekyll.
     (temporary / ".nojekyll").touch()
     for name, text in built.sessions.items():
@@ -286,11 +286,11 @@ def _bundle_scripts(app: Flask, scripts: Iterable[str]) -> str:
         for path in sorted(static.rglob("*.js"))
         if path.name != "boot.js"
     }
-    all_scripts = response_scripts()
+    all_scripts = list_response_scripts()
     needed_scripts = {
         name: all_scripts[name].read_text(encoding="utf-8") for name in dict.fromkeys(scripts)
     }
-    return bundle(modules, needed_scripts)
+    return bundle_scripts(modules, needed_scripts)
 
 
 def _render_page(

@@ -20,13 +20,13 @@ from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
 from webapp.http.error_handlers import error_heading
 from webapp.participant.data_notice import (
-    answerable,
-    consent_text,
-    device_notice,
-    rights_notice,
-    stored_data,
+    compose_consent_text,
+    describe_device_data,
+    describe_rights,
+    list_responsible_parties,
+    list_stored_data,
 )
-from webapp.participant.trial_page import render_markdown, working_page
+from webapp.participant.trial_page import render_markdown, render_working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
@@ -91,7 +91,9 @@ class StaticPages:
 
     def consent_text(self) -> str:
         """Return the consent text as it is stored; only inside ``speaking``."""
-        text = consent_text(self.study, known_to_platform=self.known_to_platform, serverless=True)
+        text = compose_consent_text(
+            self.study, known_to_platform=self.known_to_platform, serverless=True
+        )
         return f"{text.rstrip()}\n\n- {self._describe_storage()}\n"
 
     def words(self) -> dict[str, str]:
@@ -135,7 +137,7 @@ class StaticPages:
                     "done": done,
                     "total": make_placeholder("total"),
                 }
-                pages[page] = working_page(met, cast(Work, trial_counts), serverless=True)
+                pages[page] = render_working_page(met, cast(Work, trial_counts), serverless=True)
         for number, edition in enumerate(editions):
             for name, page in replace(self, study=edition)._after_trials().items():
                 pages[f"{name} {number}" if number else name] = page
@@ -153,16 +155,18 @@ class StaticPages:
         )
 
     def _consent(self) -> str:
-        stored = stored_data(self.study, known_to_platform=self.known_to_platform, serverless=True)
+        stored = list_stored_data(
+            self.study, known_to_platform=self.known_to_platform, serverless=True
+        )
         page = self._page(
             "consent.html",
             changed=False,
             text_hash=text_hash(text := self.consent_text()),
             text=render_markdown(self.study.text("consent")),
             stored=[*stored, self._describe_storage()],
-            on_device=device_notice(),
-            rights=rights_notice(),
-            answerable=list(answerable(self.study)),
+            on_device=describe_device_data(),
+            rights=describe_rights(),
+            answerable=list(list_responsible_parties(self.study)),
             known_to_platform=self.known_to_platform,
             visit="",
             run_ref="static",

@@ -10,7 +10,7 @@ from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.base import PayingRecruiter, Recruiter
 from webapp.runs.launch import check_responsible_people
-from webapp.serverless.folder import ARCHIVE, ONE_FILE
+from webapp.serverless.folder import ARCHIVE_SUFFIX, PAGE_SUFFIXES
 
 
 def check_needs_no_server(study: Study, recruiter: Recruiter, *, simulated: bool = False) -> None:
@@ -79,7 +79,7 @@ def _list_panel_needs(panel: Panel) -> Iterator[str]:
         yield "[panel] {receipt} proves to our server who left"
 
 
-_LINKED = ("methods.html", "checklist.html")
+_LINKED_PAGES = ("methods.html", "checklist.html")
 
 
 def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[str, bytes]:
@@ -98,7 +98,7 @@ def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[s
             where="--report",
             expected="--simulated: a folder for looking at, not for collecting people's answers",
         )
-    if out.suffix.lower() in (ARCHIVE, *ONE_FILE):
+    if out.suffix.lower() in (ARCHIVE_SUFFIX, *PAGE_SUFFIXES):
         raise RunError(
             f"the name {out.name} makes one file, which has no room for a report",
             where="--report",
@@ -119,6 +119,6 @@ def read_publishable_report(path: Path, out: Path, *, simulated: bool) -> dict[s
             where=str(path),
             expected="the report.html that `parallax compare` wrote",
         )
-    linked = [path.parent / name for name in _LINKED if f'href="{name}"'.encode() in content]
+    linked = [path.parent / name for name in _LINKED_PAGES if f'href="{name}"'.encode() in content]
     pages = {page.name: page.read_bytes() for page in linked if page.is_file()}
     return {"report.html": content} | pages

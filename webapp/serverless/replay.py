@@ -24,27 +24,27 @@ from webapp.erasures.record import ErasureRecord
 from webapp.runs.runs import StaticMark
 from webapp.serverless.drawn import get_session_number, list_session_places
 from webapp.serverless.session_files import Entry
-from webapp.sessions.admission import check_comprehension, screen
-from webapp.sessions.assign import FreePlace, take
+from webapp.sessions.admission import check_comprehension, check_screening
+from webapp.sessions.assign import FreePlace, take_place
 from webapp.sessions.collected import collected_of, list_uncollected_fields
 from webapp.sessions.consent_texts import store_agreed_text_id, text_hash
 from webapp.sessions.device import note_device, read_device
-from webapp.sessions.finish import finish, finish_without_questions
-from webapp.sessions.leave import Wish, leave, leave_on_request, nothing_is_stored, withdraw
+from webapp.sessions.finish import finish_session, finish_without_questions
+from webapp.sessions.leave import Wish, end_visit, end_visit_on_request, has_no_data, withdraw
 from webapp.sessions.link_visits import store_visit
-from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
-from webapp.sessions.record import read_answer, record
+from webapp.sessions.newcomer import Newcomer, may_still_agree, store_trials
+from webapp.sessions.record import read_answer, record_answer
 
 # States in which a participant answers no trials.
-_NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)
+_UNSTARTED_STATES = (State.ARRIVED, State.DECLINED)
 _NAME = re.compile(r"[a-z0-9]{12}", re.ASCII)
 # The errors that malformed values raise: anybody can write such a file.
-_MALFORMED = (
+_MALFORMED_ERRORS = (
     KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, StatementError,
 )  # fmt: skip
 
 
-class UnfitEntryError(Exception):
+class InvalidEntryError(Exception):
     """A session or an entry that no page of the folder could have produced."""
 
 
@@ -70,7 +70,7 @@ class ReplayedSession:
 
 
 @dataclass
-class Replay:
+class SessionReplay:
     """Replays sessions into a run.
 
     Args:
@@ -109,13 +109,13 @@ class Replay:
             is_data = entry.kind not in ("consent", "place", "withdraw")
             if erased and is_data:
                 continue
-            step = _STEPS.get(entry.kind)
+            step = _REPLAY_STEPS.get(entry.kind)
             if step is None:
                 continue
             try:
                 with self.session.begin_nested():
                     step(self, replayed, entry)
-            except (UnfitEntryError, ParallaxError, *_MALFORMED) as error:
+            except (InvalidEntryError, ParallaxError, *_MALFORMED_ERRORS) as error:
                 replayed.problems.append(f"{entry.kind} {entry.n}: {error}")
                 if replayed.participant is None:
                     break
@@ -147,13 +147,13 @@ class Replay:
             return
         code = str(entry.body["code"])
         if not _NAME.fullmatch(code):
-            raise UnfitEntryError("its code has not the form of a participant's code")
+            raise InvalidEntryError("its code has not the form of a participant's code")
         mark = replayed.session if platform_id is None else None
         newcomer = Newcomer(self.run, entry.at, platform_id, mark, None)
         state = State.ARRIVED if agrees else State.DECLINED
         replayed.participant = newcomer.enter(self.session, state, ref=replayed.session, code=code)
         if replayed.participant is None:
-            raise UnfitEntryError("the same person has another session in this run")
+            raise InvalidEntryError("the same person has another session in this run")
         if agrees:
             self._agree(replayed.participant, entry)
         store_visit(self.session, replayed.participant, parameters, entry.at)
@@ -175,7 +175,7 @@ class Replay:
     def _place(self, replayed: ReplayedSession, entry: Entry) -> None:
         participant, number = _get_participant(replayed), int(entry.body["number"])
         if not 1 <= number <= self.mark.sessions:
-            raise UnfitEntryError(f"the folder has no session {number}")
+            raise InvalidEntryError(f"the folder has no session {number}")
         replayed.number, replayed.by = number, str(entry.body.get("by", ""))
         list_, place = self._places[number - 1]
         row = self.session.scalar(
@@ -184,17 +184,17 @@ class Replay:
             )
         )
         if row is None:
-            raise UnfitEntryError(f"the run has no place {place} of list {list_}")
+            raise InvalidEntryError(f"the run has no place {place} of list {list_}")
         if participant.state != State.ARRIVED:
             return
         if row.participant_id is None:
-            take(self.session, FreePlace(row.id, list_, place), participant.id)
+            take_place(self.session, FreePlace(row.id, list_, place), participant.id)
         participant.list, participant.place = list_, place
         participant.state = move(State.ARRIVED, State.WORKING)
         if self.study.asks_before_start:
             participant.consented_at = entry.at
         self.session.flush()
-        deal_trials(
+        store_trials(
             self.session,
             self.run,
             self.study,
@@ -204,7 +204,7 @@ class Replay:
         )
 
     def _screening(self, replayed: ReplayedSession, entry: Entry) -> None:
-        self._asked(replayed, entry, screen, _to_texts(entry.body))
+        self._asked(replayed, entry, check_screening, _to_texts(entry.body))
 
     def _comprehension(self, replayed: ReplayedSession, entry: Entry) -> None:
         self._asked(replayed, entry, check_comprehension, _to_texts(entry.body["given"]))
@@ -228,13 +228,15 @@ class Replay:
 
     def _answer(self, replayed: ReplayedSession, entry: Entry) -> None:
         participant = _get_participant(replayed)
-        if participant.state in _NEVER_TOOK_PART:
-            raise UnfitEntryError("its participant has not agreed, or has no place")
+        if participant.state in _UNSTARTED_STATES:
+            raise InvalidEntryError("its participant has not agreed, or has no place")
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
         left_out = list_uncollected_fields(collected_of(self.session, self.run))
-        record(self.session, participant, answer, entry.at, self._response, left_out=left_out)
+        record_answer(
+            self.session, participant, answer, entry.at, self._response, left_out=left_out
+        )
 
     def _device(self, replayed: ReplayedSession, entry: Entry) -> None:
         device = read_device(json.dumps(entry.body).encode())
@@ -247,37 +249,39 @@ class Replay:
         if not questions:
             finish_without_questions(self.session, participant, questions, entry.at)
             return
-        problems = finish(self.session, participant, questions, _to_texts(entry.body), entry.at)
+        problems = finish_session(
+            self.session, participant, questions, _to_texts(entry.body), entry.at
+        )
         if problems:
-            raise UnfitEntryError("; ".join(problems.values()))
+            raise InvalidEntryError("; ".join(problems.values()))
 
     def _end_session(self, replayed: ReplayedSession, entry: Entry) -> None:
         participant, ending = _get_participant(replayed), Ending(entry.body["ending"])
         if ending is Ending.SCREENED_OUT:
-            leave(self.session, participant, ending, entry.at)
+            end_visit(self.session, participant, ending, entry.at)
         else:
-            leave_on_request(self.session, participant, entry.at)
+            end_visit_on_request(self.session, participant, entry.at)
 
     def _withdraw(self, replayed: ReplayedSession, entry: Entry) -> None:
         if not _is_withdrawal(entry, _get_participant(replayed).code):
-            raise UnfitEntryError(
+            raise InvalidEntryError(
                 "it does not name the session's own code, so anybody may have sent it"
             )
         wish = Wish(entry.body["wish"])
-        if not nothing_is_stored(_get_participant(replayed)):
+        if not has_no_data(_get_participant(replayed)):
             withdraw(self.session, _get_participant(replayed), wish, entry.at, self.note)
 
 
-_STEPS: Mapping[str, Callable[[Replay, ReplayedSession, Entry], None]] = {
-    "consent": Replay._consent,
-    "screening": Replay._screening,
-    "comprehension": Replay._comprehension,
-    "place": Replay._place,
-    "device": Replay._device,
-    "answer": Replay._answer,
-    "questionnaire": Replay._questionnaire,
-    "leave": Replay._end_session,
-    "withdraw": Replay._withdraw,
+_REPLAY_STEPS: Mapping[str, Callable[[SessionReplay, ReplayedSession, Entry], None]] = {
+    "consent": SessionReplay._consent,
+    "screening": SessionReplay._screening,
+    "comprehension": SessionReplay._comprehension,
+    "place": SessionReplay._place,
+    "device": SessionReplay._device,
+    "answer": SessionReplay._answer,
+    "questionnaire": SessionReplay._questionnaire,
+    "leave": SessionReplay._end_session,
+    "withdraw": SessionReplay._withdraw,
 }
 
 
@@ -299,7 +303,7 @@ def _get_participant(replayed: ReplayedSession) -> Participant:
 
 
 def _give_no_place(*_: object) -> None:
-    """Give no place: the folder's own draw does so, in an entry of its own."""
+    """Give no place; the entry of the folder's own draw does."""
 
 
 def _to_texts(given: Mapping[str, object]) -> dict[str, str]:

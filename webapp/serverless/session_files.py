@@ -13,8 +13,8 @@ from typing import Any
 from webapp.errors import RunError
 
 _LARGEST_BYTES = 512 * 1024 * 1024
-_ARCHIVES = (".zip", ".jrzip")
-_TEXTS = (".json", ".jsonl", ".txt", ".csv")
+_ARCHIVE_SUFFIXES = (".zip", ".jrzip")
+_TEXT_SUFFIXES = (".json", ".jsonl", ".txt", ".csv")
 _TEXT_FIELDS = ("folder", "session", "kind", "at", "body", "check")
 
 
@@ -51,7 +51,7 @@ class SessionFiles:
         sessions: The entries of each session in order, by folder and session.
         files: How many files were read.
         unreadable: Files without any entry, with the reason.
-        repeated: How many entries occurred more than once.
+        repeated: The number of entries that are copies of others.
         changed: The number of entries per session that do not match their checksum and are left
             out.
         strange: The number of parts that are not entries, by file.
@@ -124,9 +124,9 @@ def _read_files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
         for file in files:
             if not file.is_file() or file.name.startswith("."):
                 continue
-            if file.suffix.lower() in _ARCHIVES:
+            if file.suffix.lower() in _ARCHIVE_SUFFIXES:
                 yield from _read_archive(file)
-            elif file.suffix.lower() in _TEXTS:
+            elif file.suffix.lower() in _TEXT_SUFFIXES:
                 yield str(file), file.read_bytes()
 
 
@@ -140,7 +140,7 @@ def _read_archive(file: Path) -> Iterator[tuple[str, bytes]]:
                 )
             for name in sorted(archive.namelist()):
                 # metadata.json is JATOS's description of the results, not a result.
-                if name.endswith(_TEXTS) and not name.endswith("metadata.json"):
+                if name.endswith(_TEXT_SUFFIXES) and not name.endswith("metadata.json"):
                     yield f"{file}: {name}", archive.read(name)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise RunError(f"the archive cannot be read: {error}", where=str(file)) from error

@@ -17,7 +17,7 @@ from webapp.core.addresses import is_loopback
 from webapp.errors import WebappError
 
 DATAPIPE = "https://pipe.jspsych.org"
-KINDS = ("file", "post", "datapipe", "jatos")
+STORE_KINDS = ("file", "post", "datapipe", "jatos")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from webapp.database.models import Answer, Event, Participant, Run
 from webapp.sessions.consent import Decision, give_place
 from webapp.sessions.consent_texts import store_agreed_text
 from webapp.sessions.finish import check_answers
-from webapp.sessions.leave import leave
+from webapp.sessions.leave import end_visit
 from webapp.sessions.waitlist import Sender
 
 _PlaceGiver = Callable[[Session, Run, Study, Participant, datetime, Sender | None], None]
@@ -45,7 +45,7 @@ def next_step(session: Session, participant: Participant, study: Study) -> Step:
     return Step.COMPREHENSION
 
 
-def tries_used(session: Session, participant: Participant) -> int:
+def count_tries(session: Session, participant: Participant) -> int:
     """Return how often a participant has failed the comprehension questions."""
     failed_tries = select(func.count(Event.id)).where(
         Event.participant_id == participant.id, Event.kind == EventKind.COMPREHENSION_WRONG
@@ -53,7 +53,7 @@ def tries_used(session: Session, participant: Participant) -> int:
     return session.execute(failed_tries).scalar_one()
 
 
-def screen(
+def check_screening(
     session: Session,
     run: Run,
     participant: Participant,
@@ -88,7 +88,7 @@ def screen(
     if problems:
         return problems
     if not admits(study.screening, answers):
-        leave(session, participant, Ending.SCREENED_OUT, now)
+        end_visit(session, participant, Ending.SCREENED_OUT, now)
         return {}
     if study.comprehension is None:
         give(session, run, study, participant, now, sender)
@@ -130,7 +130,7 @@ def check_comprehension(
     check = study.comprehension
     if check is None or not _is_at_step(session, participant, study, Step.COMPREHENSION):
         return {}
-    n_tries = tries_used(session, participant)
+    n_tries = count_tries(session, participant)
     if submitted.get("try") != str(n_tries + 1):
         return {}
     answers, problems = check_answers(check.questions, submitted)
@@ -149,7 +149,7 @@ def check_comprehension(
         )
     )
     if n_tries + 1 >= check.tries:
-        leave(session, participant, Ending.FAILED_CHECK, now)
+        end_visit(session, participant, Ending.FAILED_CHECK, now)
         return {}
     session.flush()
     return {"": gettext("Not every answer was right. Please read the instructions again.")}
@@ -192,7 +192,7 @@ def has_assented(session: Session, participant: Participant, study: Study) -> bo
     return session.scalar(assent_event.limit(1)) is not None
 
 
-def assent(
+def record_assent(
     session: Session,
     run: Run,
     participant: Participant,
@@ -220,7 +220,7 @@ def assent(
     if not is_undecided or has_assented(session, participant, study):
         return
     if decision is Decision.DECLINE:
-        leave(session, participant, Ending.DECLINED, now)
+        end_visit(session, participant, Ending.DECLINED, now)
         return
     text = store_agreed_text(session, run, study.text("assent"), now)
     detail = {"consent_text": text.sha256, "version": str(text.version)}

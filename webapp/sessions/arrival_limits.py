@@ -39,8 +39,8 @@ from webapp.database.prepared import Prepared
 from webapp.errors import RequestError
 
 KEPT_FOR = timedelta(hours=1)
-_MAY_CONTINUE = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
-_REFUSED_FOR = timedelta(seconds=5)
+_OPEN_STATES = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
+_REFUSAL_TIME = timedelta(seconds=5)
 _MOST_REMEMBERED = 10_000
 
 
@@ -76,7 +76,7 @@ class Refusals:
         with self._lock:
             if len(self._until) >= _MOST_REMEMBERED:
                 self._until.clear()
-            self._until[digest] = now + _REFUSED_FOR
+            self._until[digest] = now + _REFUSAL_TIME
 
 
 class TooManyArrivalsError(CrowdedError):
@@ -113,12 +113,12 @@ def count_arrival(
         return
     connection = session.connection()
     statements = _statements(connection.dialect)
-    [(recent,)] = statements.recent.find(connection, digest=digest, since=now - KEPT_FOR)
+    [(recent,)] = statements.count_recent.fetch(connection, digest=digest, since=now - KEPT_FOR)
     limit = settings.arrivals_per_hour
     if limit and recent >= limit:
         raise TooManyArrivalsError
     arrival = {"participant_id": participant.id, "digest": digest, "at": now}
-    statements.note.do(connection, [arrival])
+    statements.insert_arrival.execute(connection, [arrival])
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
@@ -128,7 +128,7 @@ def forget_addresses(session: Session, now: datetime) -> int:
     """
     old = ArrivalAddress.at <= now - KEPT_FOR
     may_continue = exists().where(
-        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_MAY_CONTINUE)
+        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_OPEN_STATES)
     )
     deleted = delete(ArrivalAddress).where(old, ~may_continue)
     cleared = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
@@ -166,14 +166,16 @@ class _Statements:
         participant_id = bindparam("who", type_=Integer)
         same_address = ArrivalAddress.digest == bindparam("digest", type_=String)
         since = bindparam("since", type_=UtcDateTime)
-        self.came = Prepared(
+        self.find_digest = Prepared(
             select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == participant_id),
             dialect,
         )
-        self.recent = Prepared(
+        self.count_recent = Prepared(
             select(func.count()).where(same_address, ArrivalAddress.at > since), dialect
         )
-        self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
+        self.insert_arrival = Prepared(
+            insert(ArrivalAddress), dialect, ("participant_id", "digest", "at")
+        )
 
 
 # Prepared once per database dialect.
@@ -188,5 +190,5 @@ def find_arrival_digest(session: Session, participant: Participant) -> str | Non
     """
     session.flush()
     connection = session.connection()
-    rows = _statements(connection.dialect).came.find(connection, who=participant.id)
+    rows = _statements(connection.dialect).find_digest.fetch(connection, who=participant.id)
     return rows[0][0] if rows else None

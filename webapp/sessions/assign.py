@@ -67,11 +67,11 @@ def has_free_place(session: Session, run: Run) -> bool:
     """Return whether the run has a free place."""
     session.flush()
     connection = session.connection()
-    [(free,)] = _statements(connection.dialect).free.find(connection, run=run.id)
+    [(free,)] = _statements(connection.dialect).count_free.fetch(connection, run=run.id)
     return (free or 0) > 0
 
 
-def assign(
+def assign_place(
     session: Session, run: Run, participant: Participant, only: int | None = None
 ) -> FreePlace | None:
     """Give the participant the next place of the least filled list, or of the given list.
@@ -84,7 +84,7 @@ def assign(
     """
     place = next_place(session, run, only)
     if place is not None:
-        take(session, place, participant.id)
+        take_place(session, place, participant.id)
         participant.list, participant.place = place.list, place.place
     return place
 
@@ -95,13 +95,13 @@ def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace
     connection = session.connection()
     statements = _statements(connection.dialect)
     if only is None:
-        rows = statements.next.find(connection, run=run.id)
+        rows = statements.find_next.fetch(connection, run=run.id)
     else:
-        rows = statements.next_of_list.find(connection, run=run.id, only=only)
+        rows = statements.find_next_of_list.fetch(connection, run=run.id, only=only)
     return FreePlace(*rows[0]) if rows else None
 
 
-def take(session: Session, place: FreePlace, participant_id: int) -> None:
+def take_place(session: Session, place: FreePlace, participant_id: int) -> None:
     """Give the participant a place found by ``next_place`` earlier in this transaction.
 
     Nothing is stored for a place that stays free (``stays_free``).
@@ -110,7 +110,7 @@ def take(session: Session, place: FreePlace, participant_id: int) -> None:
         return
     connection = session.connection()
     place_taken = {"place_id": place.id, "participant_id": participant_id}
-    _statements(connection.dialect).take.do(connection, [place_taken])
+    _statements(connection.dialect).update_place.execute(connection, [place_taken])
 
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
@@ -123,10 +123,10 @@ class _Statements:
     """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.free = Prepared(select(count_free_places(_RUN)), dialect)
-        self.next = Prepared(_next_place(dialect), dialect)
-        self.next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
-        self.take = Prepared(
+        self.count_free = Prepared(select(count_free_places(_RUN)), dialect)
+        self.find_next = Prepared(_next_place(dialect), dialect)
+        self.find_next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
+        self.update_place = Prepared(
             update(Place)
             .where(Place.id == bindparam("place_id", type_=Integer))
             .values(participant_id=bindparam("participant_id", type_=Integer)),

@@ -51,42 +51,42 @@ _BEFORE = {
         " assented left withdrawn erased forgotten corrected restricted released"
     ),
 }
-BEFORE: Collected = frozenset(
+COLLECTED_BEFORE: Collected = frozenset(
     f"{table}.{name}" for table, names in _BEFORE.items() for name in names.split()
 )
 
 
-def collected_now() -> Collected:
+def list_collected() -> Collected:
     """Return what a run that is launched now stores."""
     return frozenset(name for name, _ in _list_declarations())
 
 
 def freeze_collected(session: Session, run: Run) -> None:
-    """Keep with a new run what it stores."""
-    set_stamp(session.connection(), _stamp_name(run), json.dumps(sorted(collected_now())))
+    """Store with a new run the list of the data that it collects."""
+    set_stamp(session.connection(), _stamp_name(run), json.dumps(sorted(list_collected())))
 
 
 def collected_of(session: Session, run: Run) -> Collected:
     """Return what a run stores, as frozen at its launch."""
     frozen = stamp_of(session.connection(), _stamp_name(run))
-    return BEFORE if frozen is None else frozenset(json.loads(frozen))
+    return COLLECTED_BEFORE if frozen is None else frozenset(json.loads(frozen))
 
 
 def list_uncollected_fields(collected: Collected) -> Collected:
-    """Return what this version can store, and a run with this list does not."""
-    missing_fields = collected_now() - collected
+    """Return the data that this version can store, but a run with this list does not."""
+    missing_fields = list_collected() - collected
     return missing_fields.difference(_USE_SENTENCES)
 
 
 def list_declared_sentences(collected: Collected) -> Iterator[str]:
-    """Yield the English sentences that declarations bring along, of what is stored."""
+    """Yield the English sentences of the declarations about what is stored."""
     for name, sentence in _list_declarations():
         if sentence and name in collected:
             yield sentence
 
 
 def _list_declarations() -> Iterator[tuple[str, str]]:
-    """Yield each declaration's name and its own sentence; empty if another sentence tells of it."""
+    """Yield each declaration's name and sentence; empty if another sentence describes it."""
     for table in TABLES:
         for column in table.columns:
             yield f"{table.name}.{column.name}", column.info.get("told", "")

@@ -17,15 +17,15 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
-from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
+from webapp.sessions.assign import FreePlace, has_free_place, next_place, take_place
 from webapp.sessions.consent_texts import store_agreed_text_id
 from webapp.sessions.lease import has_expired, release_expired
 from webapp.sessions.newcomer import (
     Newcomer,
-    deal_trials,
     find_known_participant,
     is_closed,
     may_still_agree,
+    store_trials,
 )
 from webapp.sessions.waitlist import Sender, count_if_exhausted, find_waitlist_place
 from webapp.users.limits import check_participant_limit
@@ -139,8 +139,8 @@ def _store_with_place(
         place=place.place,
     )
     if participant is not None:
-        take(session, place, participant.id)
-        deal_trials(session, run, study, participant.id, place)
+        take_place(session, place, participant.id)
+        store_trials(session, run, study, participant.id, place)
     return participant
 
 
@@ -196,14 +196,14 @@ def give_place(
         raise run_closed_error()
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
     place = _reserve_place(session, run, link, now, sender)
-    take(session, place, participant.id)
+    take_place(session, place, participant.id)
     participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
     # The time of the agreement is kept in arrived_at; the lease begins now.
     participant.consented_at = now
     participant.watched = study.attention is not None
     session.flush()
-    deal_trials(session, run, study, participant.id, place)
+    store_trials(session, run, study, participant.id, place)
 
 
 class NoRoomError(RequestError):

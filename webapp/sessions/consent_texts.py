@@ -17,7 +17,7 @@ from webapp.database.models import ConsentText, Participant, Run
 from webapp.database.prepared import Prepared
 
 # More new texts than this are never stored at the same moment.
-_TRIES = 10
+_MOST_TRIES = 10
 
 
 def text_hash(text: str) -> str:
@@ -32,7 +32,7 @@ def store_agreed_text(session: Session, run: Run, text: str, now: datetime) -> C
         ConsentText.run_id == run.id, ConsentText.sha256 == sha256
     )
     newest = select(func.max(ConsentText.version)).where(ConsentText.run_id == run.id)
-    for _ in range(_TRIES):
+    for _ in range(_MOST_TRIES):
         if (stored_text := session.scalar(same_text)) is not None:
             return stored_text
         version = (session.scalar(newest) or 0) + 1
@@ -51,7 +51,7 @@ def store_agreed_text(session: Session, run: Run, text: str, now: datetime) -> C
 def store_agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
     """Return the key of the text of ``store_agreed_text``, without reading the text again."""
     connection, sha256 = session.connection(), text_hash(text)
-    stored_rows = _prepare_text_lookup(connection.dialect).find(
+    stored_rows = _prepare_text_lookup(connection.dialect).fetch(
         connection, run=run.id, sha256=sha256
     )
     return int(stored_rows[0][0]) if stored_rows else store_agreed_text(session, run, text, now).id

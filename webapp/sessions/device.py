@@ -13,7 +13,7 @@ from webapp.core.tokens import new_reference
 from webapp.database.models import Device, Event, Participant
 from webapp.errors import RequestError
 from webapp.sessions.collected import Collected
-from webapp.sessions.record import NOTHING_STORED, malformed_body_error
+from webapp.sessions.record import NO_DATA_STATES, malformed_body_error
 
 # Marks can be made up, so the number of stored devices is limited.
 _MOST_DEVICES = 20
@@ -95,7 +95,7 @@ def note_device(
             if f"device.{name}" in left_out
         }
     )
-    if participant.state in NOTHING_STORED:
+    if participant.state in NO_DATA_STATES:
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )

@@ -28,15 +28,17 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
-from webapp.sessions.lease import come_back
+from webapp.sessions.lease import resume_session
 
 
 class _Statements:
     """The prepared statements that every finished session executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.store = Prepared(insert(Answer), dialect, ("participant_id", "field", "value"))
-        self.finish = Prepared(
+        self.insert_answers = Prepared(
+            insert(Answer), dialect, ("participant_id", "field", "value")
+        )
+        self.update_participant = Prepared(
             update(Participant)
             .where(Participant.id == bindparam("who", type_=Integer))
             .values(
@@ -51,7 +53,7 @@ class _Statements:
 _statements = cache(_Statements)
 
 
-def finish(
+def finish_session(
     session: Session,
     participant: Participant,
     questions: Sequence[Question],
@@ -71,7 +73,7 @@ def finish(
     Returns:
         The error messages by field name; empty if everything is stored.
     """
-    has_lost_place = participant.state == State.ABANDONED and not come_back(
+    has_lost_place = participant.state == State.ABANDONED and not resume_session(
         session, participant, now
     )
     if participant.state != State.ANSWERED and not (
@@ -90,12 +92,12 @@ def finish(
             {"participant_id": participant_id, "field": f, "value": v}
             for f, v in given_answers.items()
         ]
-        statements.store.do(connection, rows)
+        statements.insert_answers.execute(connection, rows)
     session.add_all(pasted_events(participant.id, list(given_answers), submitted, now))
     session.flush()
     if not has_lost_place:
         finished = {"state": move(State.ANSWERED, State.FINISHED), "finished_at": now}
-        statements.finish.do(connection, [{"who": participant.id, **finished}])
+        statements.update_participant.execute(connection, [{"who": participant.id, **finished}])
         for name, value in finished.items():
             set_committed_value(participant, name, value)
     return {}
@@ -117,7 +119,7 @@ def finish_without_questions(
     """
     if questions or participant.state != State.ANSWERED:
         return False
-    return not finish(session, participant, questions, {}, now)
+    return not finish_session(session, participant, questions, {}, now)
 
 
 def form_texts(form: MultiDict[str, str]) -> dict[str, str]:

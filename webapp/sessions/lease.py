@@ -1,4 +1,4 @@
-"""Leases: a place (participant slot) is reserved while its participant is active, and for a while.
+"""Leases: a place (participant slot) is reserved until its participant is inactive for a while.
 
 Activity is the consent, every stored answer, and coming back. Only coming back needs a write of its
 own: the other times are in the database already. Times that a wrong clock set far in the future do
@@ -52,7 +52,7 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     # Two queries: the second sees answers that were committed after the first began.
     session.flush()
     connection, (begins, ends) = session.connection(), active_period(run.lease_minutes, now)
-    inactive_ids = _prepare_inactive_lookup(connection.dialect).find(
+    inactive_ids = _prepare_inactive_lookup(connection.dialect).fetch(
         connection, run=run.id, begins=begins, ends=ends
     )
     if not inactive_ids:
@@ -72,10 +72,10 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
 
 def has_expired(session: Session, run: Run, now: datetime) -> bool:
     """Return whether any place of the run has an expired lease."""
-    return bool(find_expired(session, run, now))
+    return bool(find_expired_participants(session, run, now))
 
 
-def find_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
+def find_expired_participants(session: Session, run: Run, now: datetime) -> list[Participant]:
     """Return the participants whose leases have expired, without freeing their places."""
     inactive = session.scalars(
         select(Participant).where(_is_inactive(run, now)).order_by(Participant.id)
@@ -104,7 +104,7 @@ def can_continue(session: Session, participant: Participant) -> bool:
     return session.scalar(select(Place.id).where(_is_former_place_free(participant))) is not None
 
 
-def come_back(session: Session, participant: Participant, now: datetime) -> bool:
+def resume_session(session: Session, participant: Participant, now: datetime) -> bool:
     """Restart the lease, and return whether the participant can continue.
 
     A participant whose place was freed takes it again unless another participant has it.

@@ -36,7 +36,7 @@ from webapp.sessions.answered import count_answered
 from webapp.sessions.assign import free_places
 
 
-def leave(session: Session, participant: Participant, ending: Ending, now: datetime) -> bool:
+def end_visit(session: Session, participant: Participant, ending: Ending, now: datetime) -> bool:
     """End a participant's visit; return False if it had ended before.
 
     Args:
@@ -62,13 +62,13 @@ def leave(session: Session, participant: Participant, ending: Ending, now: datet
     return True
 
 
-def leave_on_request(session: Session, participant: Participant, now: datetime) -> bool:
+def end_visit_on_request(session: Session, participant: Participant, now: datetime) -> bool:
     """End the visit of a participant who asks to leave; return False if it had ended before.
 
     Before the first answer this counts as declining, afterwards as withdrawing consent.
     """
     n_answered, _ = count_trials(session, participant)
-    return leave(session, participant, Ending.WITHDRAWN if n_answered else Ending.DECLINED, now)
+    return end_visit(session, participant, Ending.WITHDRAWN if n_answered else Ending.DECLINED, now)
 
 
 def count_trials(session: Session, participant: Participant) -> tuple[int, int]:
@@ -128,7 +128,7 @@ def count_catch_errors(session: Session, participant: Participant) -> int:
 
 # Participants who consented and have not finished: declining now withdraws their consent.
 # Participants who finished see the closing page, where they can still have everything erased.
-STILL_THERE = (State.WORKING, State.ANSWERED, State.ABANDONED)
+RESUMABLE_STATES = (State.WORKING, State.ANSWERED, State.ABANDONED)
 
 
 class Wish(StrEnum):
@@ -161,7 +161,7 @@ def withdraw(
         WebappError: The record cannot be written; then nothing is changed.
         RequestError: The participant never took part.
     """
-    if nothing_is_stored(participant):
+    if has_no_data(participant):
         raise RequestError(
             gettext("Nothing is stored about this visit."), status=409, code="wrong_state"
         )
@@ -182,7 +182,7 @@ def withdraw(
     session.flush()
 
 
-def nothing_is_stored(participant: Participant) -> bool:
+def has_no_data(participant: Participant) -> bool:
     """Return whether the participant agreed to nothing, so that no data can be erased.
 
     Participants who agreed and are still before the first trial have answered questions.

@@ -125,8 +125,8 @@ class Measurements(BaseModel):
 
 
 # Fields that are stored as events, not as columns of the response.
-EVENTS = ("premature", "broken")
-_COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENTS)
+EVENT_FIELDS = ("premature", "broken")
+_COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENT_FIELDS)
 
 
 def make_event_rows(
@@ -169,7 +169,7 @@ def make_events(
 
 _LONGEST_MS = 24 * 60 * 60 * 1000
 _Ms = Annotated[float, Field(ge=0, le=_LONGEST_MS, allow_inf_nan=False)]
-_Several = Field(max_length=MOST_STEPS)
+_Sequence = Field(max_length=MOST_STEPS)
 # The only key of a stored JSON text that holds details, and the beginning of such a text.
 _DETAILS = "details"
 _DETAILS_BEGIN = f'{{"{_DETAILS}":'
@@ -182,12 +182,12 @@ class SentSteps(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    onset_ms: Annotated[tuple[_Ms, ...], _Several]
-    rt_ms: Annotated[tuple[_Ms | None, ...], _Several]
+    onset_ms: Annotated[tuple[_Ms, ...], _Sequence]
+    rt_ms: Annotated[tuple[_Ms | None, ...], _Sequence]
     sources: str = Field(pattern="^[pf]*$", max_length=MOST_STEPS)
-    uncertainty_ms: Annotated[tuple[_Ms, ...], _Several]
-    wrong: Annotated[tuple[Annotated[int, Field(ge=0, le=1000)], ...], _Several] = ()
-    done_ms: Annotated[tuple[_Ms | None, ...], _Several] = ()
+    uncertainty_ms: Annotated[tuple[_Ms, ...], _Sequence]
+    wrong: Annotated[tuple[Annotated[int, Field(ge=0, le=1000)], ...], _Sequence] = ()
+    done_ms: Annotated[tuple[_Ms | None, ...], _Sequence] = ()
     question_ms: _Ms | None = None
     wait_ms: _Ms | None = None
 

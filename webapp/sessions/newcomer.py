@@ -24,7 +24,7 @@ from webapp.database.models.identity import identity_key
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.lookup import is_of_link
-from webapp.sessions.session_payload import run_list
+from webapp.sessions.session_payload import find_run_list
 
 _COLUMNS = tuple(column.name for column in Participant.__table__.columns if column.name != "id")
 _EMPTY_ROW: dict[str, Any] = dict.fromkeys(_COLUMNS)
@@ -38,17 +38,17 @@ class _Statements:
         mark = Participant.visit_mark == bindparam("mark", type_=String)
         name = Identity.hash == bindparam("name", type_=Identity.hash.type)
         insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
-        self.closed = Prepared(
+        self.find_closing_time = Prepared(
             select(Run.closed_at).where(Run.id == bindparam("run", type_=Integer)), dialect
         )
-        self.by_mark = Prepared(select(Participant.id).where(of_run, mark), dialect)
-        self.by_name = Prepared(
+        self.find_by_mark = Prepared(select(Participant.id).where(of_run, mark), dialect)
+        self.find_by_name = Prepared(
             select(Participant.id)
             .join(Identity, Identity.id == Participant.person_key)
             .where(of_run, name),
             dialect,
         )
-        self.enter = Prepared(
+        self.insert_participant = Prepared(
             insert(Participant).on_conflict_do_nothing().returning(Participant.id),
             dialect,
             _COLUMNS,
@@ -93,7 +93,7 @@ class Newcomer:
             "arrived_at": self.at,
             **columns,
         }
-        stored = _statements(connection.dialect).enter.find(connection, **row)
+        stored = _statements(connection.dialect).insert_participant.fetch(connection, **row)
         if not stored:
             return None
         participant = Participant(id=stored[0][0], **row)
@@ -110,9 +110,9 @@ def find_known_participant(
     connection = session.connection()
     statements = _statements(connection.dialect)
     if platform_id is not None:
-        rows = statements.by_name.find(connection, run=run.id, name=platform_id)
+        rows = statements.find_by_name.fetch(connection, run=run.id, name=platform_id)
     elif visit_mark is not None:
-        rows = statements.by_mark.find(connection, run=run.id, mark=visit_mark)
+        rows = statements.find_by_mark.fetch(connection, run=run.id, mark=visit_mark)
     else:
         return None
     return session.get_one(Participant, rows[0][0]) if rows else None
@@ -120,7 +120,7 @@ def find_known_participant(
 
 def is_closed(connection: Connection, run_id: int) -> bool:
     """Return whether a run is closed to new participants, according to the database now."""
-    rows = _statements(connection.dialect).closed.find(connection, run=run_id)
+    rows = _statements(connection.dialect).find_closing_time.fetch(connection, run=run_id)
     return any(closed_at is not None for (closed_at,) in rows)
 
 
@@ -137,20 +137,20 @@ class _TrialStatements:
 
     def __init__(self, dialect: Dialect) -> None:
         run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
-        self.holders = Prepared(
+        self.count_holders = Prepared(
             select(func.count(Participant.id)).where(
                 Participant.run_id == run, Participant.list == list_, Participant.place == place
             ),
             dialect,
         )
-        self.store = Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
+        self.insert_trials = Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
 
 
 # Prepared once per database dialect.
 _trial_statements = cache(_TrialStatements)
 
 
-def deal_trials(
+def store_trials(
     session: Session,
     run: Run,
     study: Study,
@@ -169,7 +169,7 @@ def deal_trials(
         number: The session number if it was drawn beforehand; by default the place's next number.
     """
     connection = session.connection()
-    items = run_list(connection, run, place.list)
+    items = find_run_list(connection, run, place.list)
     trials = compose(
         items.entries,
         seed=run.seed,
@@ -179,7 +179,7 @@ def deal_trials(
         design=study.design,
         response=response_of(study),
     )
-    _trial_statements(connection.dialect).store.do(
+    _trial_statements(connection.dialect).insert_trials.execute(
         connection,
         [
             {
@@ -201,6 +201,6 @@ def _session_number(connection: Connection, run: Run, study: Study, place: FreeP
     A participant who takes over a freed place gets the number of another round. The number depends
     on the place alone, not on the order of arrival.
     """
-    holders = _trial_statements(connection.dialect).holders
-    [(n_holders,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)
+    holders = _trial_statements(connection.dialect).count_holders
+    [(n_holders,)] = holders.fetch(connection, run=run.id, list=place.list, place=place.place)
     return session_number(study.design, place.list, place.place, n_holders - 1)

@@ -19,10 +19,10 @@ from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
 from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.collected import Collected
-from webapp.sessions.lease import come_back
-from webapp.sessions.leave import count_catch_errors, leave
+from webapp.sessions.lease import resume_session
+from webapp.sessions.leave import count_catch_errors, end_visit
 from webapp.sessions.measurements import (
-    EVENTS,
+    EVENT_FIELDS,
     MOST_DETAILS,
     Measurements,
     SentSteps,
@@ -31,7 +31,7 @@ from webapp.sessions.measurements import (
 )
 
 # Nothing is stored about participants who never consented or who withdrew their consent.
-NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
+NO_DATA_STATES = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
 
 class PostedAnswer(Measurements):
@@ -96,7 +96,7 @@ def malformed_body_error(error: ValidationError, code: str) -> RequestError:
     return RequestError(message, status=400, code=code)
 
 
-def record(
+def record_answer(
     session: Session,
     participant: Participant,
     answer: PostedAnswer,
@@ -127,13 +127,13 @@ def record(
         RequestError: The participant is not at work, has no trial at that position, or the trial
             does not accept this answer.
     """
-    if participant.state in NOTHING_STORED:
+    if participant.state in NO_DATA_STATES:
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
     trial_id, stored_uuid, remaining, options = _find_trial(session, participant, answer, response)
     if participant.state == State.ABANDONED:
-        come_back(session, participant, now)
+        resume_session(session, participant, now)
     if stored_uuid is None:
         values = response_values(trial_id, answer, now, response.settle(answer.given, options))
         session.add(
@@ -147,7 +147,7 @@ def record(
     if attention is not None and participant.state == State.WORKING:
         session.flush()
         if count_catch_errors(session, participant) > attention.max_catch_errors:
-            leave(session, participant, Ending.FAILED_CHECK, now)
+            end_visit(session, participant, Ending.FAILED_CHECK, now)
             return 0
     if remaining == 0 and participant.state == State.WORKING:
         participant.state = move(State.WORKING, State.ANSWERED)
@@ -227,7 +227,9 @@ def _store_late_answer(
         return
     # The sending times of a resend say nothing about the answer, and equal answers are stored once.
     fields = answer.model_dump(
-        mode="json", exclude_none=True, exclude={"waited_ms", "round_trip_ms", "trace", *EVENTS}
+        mode="json",
+        exclude_none=True,
+        exclude={"waited_ms", "round_trip_ms", "trace", *EVENT_FIELDS},
     )
     detail = {k: str(v) for k, v in fields.items() if f"response.{k}" not in left_out}
     late_answers = session.scalars(

@@ -145,7 +145,7 @@ class _Statements:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self.who = Prepared(
+        self.find_participants = Prepared(
             select(Participant.ref, Participant.id, Participant.arrived_at, Participant.run_id)
             .where(is_one_of(Participant.ref, "refs", dialect))
             .where(Participant.state == State.WORKING)
@@ -158,7 +158,7 @@ class _Statements:
         # Read after locking, because another process may have stored answers meanwhile.
         answer_keys = make_pairs_table(("participant_id", "position"), dialect)
         trial, is_theirs = _join_trials(answer_keys, dialect)
-        self.known = Prepared(
+        self.find_trials = Prepared(
             select(
                 answer_keys.c.participant_id,
                 trial.c.id,
@@ -168,9 +168,11 @@ class _Statements:
             ).select_from(answer_keys.join(trial, is_theirs)),
             dialect,
         )
-        self.store = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
-        self.keep = Prepared(insert(Event), dialect, ("participant_id", "kind", "detail", "at"))
-        self.move_on = Prepared(
+        self.insert_responses = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
+        self.insert_events = Prepared(
+            insert(Event), dialect, ("participant_id", "kind", "detail", "at")
+        )
+        self.mark_answered = Prepared(
             update(Participant)
             .where(is_one_of(Participant.id, "ids", dialect))
             .values(state=move(State.WORKING, State.ANSWERED)),
@@ -232,12 +234,11 @@ def record_batch(
     session_days: int,
     types: Mapping[int, ResponseType],
 ) -> list[int | None]:
-    """Store the ordinary ones of many answers; return how many trials each participant has left.
+    """Store the ordinary answers of a batch; return how many trials each participant has left.
 
     An answer is ordinary if its participant is at work and has no other answer in the batch, if the
     trial is theirs and has no answer or this very one, and if the run's response type is known. For
-    any other answer, nothing is stored and the result is None: ``webapp.sessions.record.record``
-    handles it.
+    any other answer, nothing is stored and the result is None: ``record_answer`` handles it.
 
     Args:
         connection: An open transaction.
@@ -252,7 +253,7 @@ def record_batch(
     longest = timedelta(days=session_days)
     at_work = {
         id_: (first_by_ref[ref], types[run_id])
-        for ref, id_, arrived_at, run_id in statements.who.all(connection, refs)
+        for ref, id_, arrived_at, run_id in statements.find_participants.fetch_raw(connection, refs)
         if run_id in types and first_by_ref[ref].at - arrived_at <= longest
     }
     n_left = _store_ordinary_answers(connection, dialect, at_work) if at_work else {}
@@ -273,7 +274,7 @@ def _store_ordinary_answers(
     n_left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
-    for id_, trial_id, stored_uuid, options, n_open in statements.known.all(
+    for id_, trial_id, stored_uuid, options, n_open in statements.find_trials.fetch_raw(
         connection, make_pairs_parameters(answer_keys, dialect)
     ):
         sent_answer, response = sent[id_]
@@ -290,9 +291,11 @@ def _store_ordinary_answers(
             continue
         n_left[id_] = n_open - (stored_uuid is None)
     if rows:
-        statements.store.run(connection, rows)
+        statements.insert_responses.execute_raw(connection, rows)
     if events:
-        statements.keep.run(connection, events)
+        statements.insert_events.execute_raw(connection, events)
     if finished := [id_ for id_, remaining in n_left.items() if remaining == 0]:
-        statements.move_on.run(connection, [{"ids": make_list_parameter(finished, dialect)}])
+        statements.mark_answered.execute_raw(
+            connection, [{"ids": make_list_parameter(finished, dialect)}]
+        )
     return {sent[id_][0].ref: remaining for id_, remaining in n_left.items()}

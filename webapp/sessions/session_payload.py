@@ -96,7 +96,7 @@ class Work(TypedDict):
     tasks: NotRequired[dict[str, TaskWork]]
 
 
-def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
+def make_preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     """Return the data of a preview page with the first trial of each kind.
 
     If there are few conditions, each condition counts as a kind.
@@ -281,12 +281,12 @@ class RunList(NamedTuple):
 _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
 
 
-def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
+def find_run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     """Return a list of a launched run."""
     lists_by_run = _LISTS.setdefault(connection.engine, {})
     # Another thread may clear the cache at any moment.
     if (cached_list := lists_by_run.get((run.ref, list_))) is None:
-        rows = _prepare_items(connection.dialect).find(connection, run=run.id, list=list_)
+        rows = _prepare_items(connection.dialect).fetch(connection, run=run.id, list=list_)
         entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
         if len(lists_by_run) >= _MOST_LISTS:
             lists_by_run.clear()
@@ -318,7 +318,7 @@ class _Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         participant_id = bindparam("who", type_=Integer)
-        self.trials = Prepared(
+        self.find_trials = Prepared(
             select(
                 Trial.position,
                 Trial.run_item_id,
@@ -330,7 +330,7 @@ class _Statements:
             .order_by(Trial.position),
             dialect,
         )
-        self.device = Prepared(
+        self.find_device = Prepared(
             select(Device.id).where(Device.participant_id == participant_id).limit(1), dialect
         )
 
@@ -355,13 +355,13 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
     statements = _statements(connection.dialect)
     rows = stored_trials(connection, participant_id)
     assert participant.list is not None, "who works has a list"
-    items = run_list(connection, run, participant.list)
+    items = find_run_list(connection, run, participant.list)
     screen, block_of = Screen(study), study.design.block_of
     return screen.work(
         [_load_shown_trial(screen, items, *row) for *row, _ in rows],
         blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
         answered=[position for position, *_, response_id in rows if response_id is not None],
-        device_known=bool(statements.device.find(connection, who=participant_id)),
+        device_known=bool(statements.find_device.fetch(connection, who=participant_id)),
     )
 
 
@@ -371,7 +371,7 @@ def stored_trials(connection: Connection, participant_id: int) -> list[tuple[Any
     Each row contains the trial's position, the key of its item's row, the side of the good option,
     the displayed options, and the key of its answer (None if it has none).
     """
-    return _statements(connection.dialect).trials.find(connection, who=participant_id)
+    return _statements(connection.dialect).find_trials.fetch(connection, who=participant_id)
 
 
 def _load_shown_trial(

@@ -51,10 +51,10 @@ from webapp.database.models import (
 from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES
 from webapp.sessions.arrival_limits import wait_for_simultaneous_arrivals
-from webapp.sessions.assign import FreePlace, take
+from webapp.sessions.assign import FreePlace, take_place
 
 # Even in a small run, two people at one address can begin.
-_ALWAYS = 2
+_GUARANTEED = 2
 # The maximum number of participants from one address per place of the run.
 _MOST_PER_PLACE = 5
 
@@ -116,7 +116,7 @@ def find_waitlist_place(
         return None
     connection = session.connection()
     statement = _prepare_fewest(connection.dialect, only is not None)
-    for id_, list_, place in statement.find(connection, run=run.id, list=only):
+    for id_, list_, place in statement.fetch(connection, run=run.id, list=only):
         return FreePlace(id_, list_, place, stays_free=True)
     return None
 
@@ -149,7 +149,7 @@ def is_free_place(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
 
 def guaranteed_places(holds: int, places: int) -> int:
     """Return how many of a run's places an address may always hold."""
-    return min(holds, max(_ALWAYS, places // 2))
+    return min(holds, max(_GUARANTEED, places // 2))
 
 
 def count_places(session: Session, run: Run) -> int:
@@ -161,7 +161,7 @@ def _count_address(session: Session, run: Run, sender: Sender) -> AddressCounts:
     session.flush()
     connection = session.connection()
     statement = _prepare_count(connection.dialect)
-    [(n_arrived, n_places, places)] = statement.find(connection, run=run.id, digest=sender.digest)
+    [(n_arrived, n_places, places)] = statement.fetch(connection, run=run.id, digest=sender.digest)
     return AddressCounts(n_arrived, n_places, places or 0)
 
 
@@ -187,7 +187,7 @@ def _prepare_count(dialect: Dialect) -> Prepared:
 
 
 AT_WORK_AFTER = timedelta(minutes=1)
-_TAKES_PART = (State.WORKING, State.ANSWERED, State.FINISHED)
+_ACTIVE_STATES = (State.WORKING, State.ANSWERED, State.FINISHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
         participant = session.scalar(
             locked.with_for_update(skip_locked=True).execution_options(populate_existing=True)
         )
-        if participant is None or participant.state not in _TAKES_PART:
+        if participant is None or participant.state not in _ACTIVE_STATES:
             continue
         own_place_first = case((Place.place == person.place, 0), else_=1)
         free = session.execute(
@@ -238,7 +238,7 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
             .with_for_update(skip_locked=True)
         ).first()
         if free is not None:
-            take(session, FreePlace(*free), participant.id)
+            take_place(session, FreePlace(*free), participant.id)
             n_given += 1
     session.flush()
     return n_given
@@ -335,6 +335,6 @@ def _select_active(run: Run) -> Select[Any]:
         )
         .join(Participant, Participant.id == ArrivalAddress.participant_id)
         .outerjoin(Place, Place.participant_id == Participant.id)
-        .where(Participant.run_id == run.id, Participant.state.in_(_TAKES_PART), ~excluded)
+        .where(Participant.run_id == run.id, Participant.state.in_(_ACTIVE_STATES), ~excluded)
         .where(ArrivalAddress.digest != "")
     )

@@ -17,7 +17,7 @@ from webapp.errors import RequestError
 from webapp.users.projects import ProjectError
 
 # Longer than any job takes: the process of an older job was killed.
-_JOB_IS_DEAD_AFTER = timedelta(minutes=15)
+_DEAD_JOB_AGE = timedelta(minutes=15)
 _MB = 1_000_000
 
 
@@ -96,7 +96,7 @@ def count_job(sessions: Sessions, project_id: int | None, now: datetime) -> Iter
 
     def begin(session: Session) -> int:
         project = lock_project(session, project_id)
-        old = ProjectJob.begun_at <= now - _JOB_IS_DEAD_AFTER
+        old = ProjectJob.begun_at <= now - _DEAD_JOB_AGE
         session.execute(delete(ProjectJob).where(ProjectJob.project_id == project.id, old))
         used = count_jobs(session, project)
         if project.most_jobs and used >= project.most_jobs:

@@ -8,7 +8,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp.database.models import ApiToken, AskedAct, Invitation, Membership, Project, Run, User
+from webapp.database.models import (
+    ApiToken,
+    Invitation,
+    Membership,
+    Project,
+    RequestedAct,
+    Run,
+    User,
+)
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
 from webapp.users.projects import ProjectError
@@ -106,7 +114,9 @@ def _remove_granted_access(
 ) -> None:
     """Remove the requests and, of a removed member, the tokens that an earlier role allowed."""
     runs = select(Run.id).where(Run.project_id == project.id)
-    session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
+    session.execute(
+        delete(RequestedAct).where(RequestedAct.who == user.name, RequestedAct.run_id.in_(runs))
+    )
     if removed:
         removed_tokens = ApiToken.user_id == user.id, ApiToken.project_id == project.id
         session.execute(

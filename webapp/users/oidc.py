@@ -20,13 +20,13 @@ from webapp.errors import RequestError
 if TYPE_CHECKING:
     import jwt
 
-_PATIENCE_S = 5.0
-_KEYS_KEPT_S = 3600
-_UNKNOWN_KEYS_S = 5
+_TIMEOUT_S = 5.0
+_KEY_CACHE_S = 3600
+_UNKNOWN_KEY_CACHE_S = 5
 # The tolerated difference between the provider's clock and ours.
 _LEEWAY_S = 30
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
-_PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ class Provider:
         if self._keys is None:
             self._keys = jwt.PyJWKClient(
                 self._place("jwks_uri"),
-                lifespan=_KEYS_KEPT_S,
-                timeout=_PATIENCE_S,
-                cooldown_duration=_UNKNOWN_KEYS_S,
+                lifespan=_KEY_CACHE_S,
+                timeout=_TIMEOUT_S,
+                cooldown_duration=_UNKNOWN_KEY_CACHE_S,
             )
         try:
             claims: dict[str, Any] = jwt.decode(
@@ -156,7 +156,7 @@ class Provider:
             issuer = self._settings.oidc_issuer
             at = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
             answer = self._ask("GET", at)
-            places = {endpoint: answer.get(endpoint) for endpoint in _PLACES}
+            places = {endpoint: answer.get(endpoint) for endpoint in _ENDPOINTS}
             usable = all(
                 isinstance(endpoint, str) and is_secure(endpoint) for endpoint in places.values()
             )
@@ -176,7 +176,7 @@ class Provider:
         import httpx
 
         try:
-            response = httpx.request(method, address, data=form, auth=client, timeout=_PATIENCE_S)
+            response = httpx.request(method, address, data=form, auth=client, timeout=_TIMEOUT_S)
             answer = response.json()
         except (httpx.HTTPError, ValueError) as error:
             raise _make_unavailable_error() from error

@@ -20,7 +20,7 @@ from webapp.database.models import (
 )
 from webapp.errors import WebappError
 from webapp.users.audit_log import record_act
-from webapp.users.roles import ALL, RIGHTS_IN_COMMON, RIGHTS_OF, ProjectRole, Right, Role
+from webapp.users.roles import ALL_RIGHTS, COMMON_RIGHTS, ROLE_RIGHTS, ProjectRole, Right, Role
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
 # Enough for a laboratory, and no more than a twentieth of the load that a server of docs/scale.md
@@ -152,16 +152,16 @@ def get_project_name(session: Session, run: Run) -> str:
 def get_project_rights(session: Session, user: User, project_id: int | None) -> frozenset[Right]:
     """Return a user's rights in a project; None stands for runs without a project."""
     if user.role == Role.OWNER:
-        return ALL
+        return ALL_RIGHTS
     if project_id is None:
-        return RIGHTS_IN_COMMON[Role(user.role)]
+        return COMMON_RIGHTS[Role(user.role)]
     role = session.scalar(
         select(Membership.role)
         .join(Project, Project.id == Membership.project_id)
         .where(Membership.project_id == project_id, Membership.user_id == user.id)
         .where(Project.ended_at.is_(None))
     )
-    return frozenset() if role is None else RIGHTS_OF[ProjectRole(role)]
+    return frozenset() if role is None else ROLE_RIGHTS[ProjectRole(role)]
 
 
 def list_projects(session: Session, user: User) -> Sequence[Project]:
@@ -178,7 +178,7 @@ def filter_visible_runs(user: User) -> ColumnElement[bool]:
     if user.role == Role.OWNER:
         return true()
     in_projects = Run.project_id.in_(select(Project.id).where(_filter_visible_projects(user)))
-    if RIGHTS_IN_COMMON[Role(user.role)]:
+    if COMMON_RIGHTS[Role(user.role)]:
         return or_(Run.project_id.is_(None), in_projects)
     return in_projects
 

@@ -49,23 +49,23 @@ class Scope(StrEnum):
     MONEY = "money"
 
 
-ALL = frozenset(Right)
-_SEE = frozenset({Right.SEE})
-RIGHTS_OF: Mapping[ProjectRole, frozenset[Right]] = {
-    ProjectRole.READER: _SEE,
-    ProjectRole.ANALYST: _SEE | {Right.EXPORT},
-    ProjectRole.FINANCE: _SEE | {Right.PAY},
-    ProjectRole.EXPERIMENTER: ALL - {Right.PAY, Right.MANAGE},
-    ProjectRole.MANAGER: ALL,
+ALL_RIGHTS = frozenset(Right)
+_SEE_ONLY = frozenset({Right.SEE})
+ROLE_RIGHTS: Mapping[ProjectRole, frozenset[Right]] = {
+    ProjectRole.READER: _SEE_ONLY,
+    ProjectRole.ANALYST: _SEE_ONLY | {Right.EXPORT},
+    ProjectRole.FINANCE: _SEE_ONLY | {Right.PAY},
+    ProjectRole.EXPERIMENTER: ALL_RIGHTS - {Right.PAY, Right.MANAGE},
+    ProjectRole.MANAGER: ALL_RIGHTS,
 }
 # The rights of each role for runs that belong to no project.
-RIGHTS_IN_COMMON: Mapping[Role, frozenset[Right]] = {
+COMMON_RIGHTS: Mapping[Role, frozenset[Right]] = {
     Role.MEMBER: frozenset(),
-    Role.VIEWER: _SEE,
-    Role.RESEARCHER: ALL - {Right.MANAGE},
-    Role.OWNER: ALL,
+    Role.VIEWER: _SEE_ONLY,
+    Role.RESEARCHER: ALL_RIGHTS - {Right.MANAGE},
+    Role.OWNER: ALL_RIGHTS,
 }
-NEEDED_BY: Mapping[Scope, Right] = {
+SCOPE_RIGHTS: Mapping[Scope, Right] = {
     Scope.READ: Right.SEE,
     Scope.EXPORT: Right.EXPORT,
     Scope.REVIEW: Right.REVIEW,
@@ -75,4 +75,4 @@ NEEDED_BY: Mapping[Scope, Right] = {
 
 def find_lowest_role(right: Right) -> Role:
     """Return the lowest role that has a right for runs that belong to no project."""
-    return next(role for role in Role if right in RIGHTS_IN_COMMON[role])
+    return next(role for role in Role if right in COMMON_RIGHTS[role])

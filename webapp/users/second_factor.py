@@ -25,7 +25,7 @@ from webapp.users.roles import Role
 from webapp.users.sign_in import hash_secret
 
 # A guess hits one of three valid codes among a million.
-GUESSES_OF_NAME = 10
+MOST_GUESSES = 10
 # The values that every authenticator app supports; some apps misread others.
 _DIGITS, _STEP_S, _SECRET_BYTES = 6, 30, 20
 # The tolerated clock error of the phone, in steps, in either direction.

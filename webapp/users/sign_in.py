@@ -24,7 +24,7 @@ _MOST_OF_BOTH, _MOST_OF_ADDRESS, _MOST_OF_NAME = 5, 30, 100
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class GuessKeys:
     """The keys by which an attempt is counted.
 
     Attributes:
@@ -39,7 +39,7 @@ class Guess:
     of_name: int = _MOST_OF_NAME
 
 
-def count_guess(session: Session, guess: Guess, now: datetime) -> int:
+def count_guess(session: Session, guess: GuessKeys, now: datetime) -> int:
     """Count an attempt as failed until it succeeds, and return the count's id.
 
     Raises:
@@ -67,7 +67,7 @@ def delete_old_guesses(session: Session, now: datetime) -> int:
     return cast(CursorResult[Any], session.execute(old)).rowcount
 
 
-def _check_guess_limit(session: Session, guess: Guess, now: datetime) -> None:
+def _check_guess_limit(session: Session, guess: GuessKeys, now: datetime) -> None:
     name, address = guess.name_digest, guess.address_digest
     recent = (
         select(FailedSignIn.name_digest, FailedSignIn.address_digest, func.count())
@@ -93,11 +93,11 @@ def _check_guess_limit(session: Session, guess: Guess, now: datetime) -> None:
 IDLE_LIMIT = timedelta(hours=8)
 LONGEST_SESSION = timedelta(days=7)
 # The interval at which a session's last use is stored.
-_SEEN_EVERY = timedelta(minutes=5)
+_USE_INTERVAL = timedelta(minutes=5)
 
 
 def authenticate_user(
-    sessions: Sessions, name: str, guess: Guess, password: str, now: datetime
+    sessions: Sessions, name: str, guess: GuessKeys, password: str, now: datetime
 ) -> User:
     """Return the user with that name and password.
 
@@ -146,7 +146,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
 
 
 # Compiled once, because every researcher page runs it.
-_WHOSE = (
+_SESSION_QUERY = (
     select(User, SignIn)
     .join(SignIn, SignIn.user_id == User.id)
     .where(SignIn.token_hash == bindparam("digest"), SignIn.ended_at.is_(None))
@@ -156,7 +156,7 @@ _WHOSE = (
 
 def find_session(session: Session, token: str, now: datetime) -> tuple[User, SignIn] | None:
     """Return the user and session of a cookie's token; None if the session has ended."""
-    row = session.execute(_WHOSE, {"digest": hash_secret(token)}).first()
+    row = session.execute(_SESSION_QUERY, {"digest": hash_secret(token)}).first()
     if row is None:
         return None
     user, sign_in = row
@@ -180,7 +180,7 @@ def find_browser_session(session: Session, name: str, token: str) -> int | None:
 
 def record_session_use(sessions: Sessions, sign_in: SignIn, now: datetime) -> None:
     """Store a session's last use, at most once in a few minutes."""
-    if now - sign_in.seen_at > _SEEN_EVERY:
+    if now - sign_in.seen_at > _USE_INTERVAL:
         with sessions.begin() as session:
             session.execute(update(SignIn).where(SignIn.id == sign_in.id).values(seen_at=now))
 

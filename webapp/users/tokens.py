@@ -19,7 +19,7 @@ PREFIX = "parallax_"
 MOST_DAYS = 366
 _MOST_TOKENS = 50
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
-_SEEN_EVERY = timedelta(minutes=5)
+_USE_INTERVAL = timedelta(minutes=5)
 
 
 def make_token(
@@ -117,7 +117,7 @@ def find_user_of_token(session: Session, token: str, now: datetime) -> tuple[Use
 
 def record_token_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
     """Store the token's last use, at most once in a few minutes."""
-    if token.used_at is None or now - token.used_at > _SEEN_EVERY:
+    if token.used_at is None or now - token.used_at > _USE_INTERVAL:
         with sessions.begin() as session:
             session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))
 

@@ -151,7 +151,7 @@ def _check_owner_remains(session: Session, user: User) -> None:
         )
 
 
-LINK_VALID = timedelta(hours=24)
+LINK_LIFETIME = timedelta(hours=24)
 # The page of password links; the token is in the query, which web servers in front do not log.
 PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
 
@@ -167,7 +167,7 @@ def create_password_link(session: Session, user: User, *, by: str, now: datetime
     token = secrets.token_urlsafe(32)
     _delete_password_links(session, user)
     link = PasswordLink(
-        user_id=user.id, digest=hash_secret(token), made_by=by, ends_at=now + LINK_VALID
+        user_id=user.id, digest=hash_secret(token), made_by=by, ends_at=now + LINK_LIFETIME
     )
     session.add(link)
     record_act(session, by, "password link made", now, after={"user": user.name})
@@ -239,7 +239,7 @@ def end_all_access(engine: Engine, now: datetime) -> None:
         connection.execute(unused.values(used_at=now))
 
 
-FIRST_OWNER_VALID = timedelta(hours=1)
+FIRST_OWNER_LIFETIME = timedelta(hours=1)
 # The page of the first owner's link; as with password links, the token is in the query.
 FIRST_OWNER_PATH = f"{RESEARCHER_PATH}/first-owner"
 _FIRST_OWNER = "first owner"
@@ -254,7 +254,7 @@ def has_owner(session: Session) -> bool:
 
 def make_first_owner_token(tokens: Tokens, now: datetime) -> str:
     """Return the token of the link by which the first owner makes their account."""
-    return tokens.sign_attempt(f"{_FIRST_OWNER}\x1f{(now + FIRST_OWNER_VALID).timestamp()}")
+    return tokens.sign_attempt(f"{_FIRST_OWNER}\x1f{(now + FIRST_OWNER_LIFETIME).timestamp()}")
 
 
 def check_first_owner_token(session: Session, tokens: Tokens, token: str, now: datetime) -> None:
@@ -267,7 +267,7 @@ def check_first_owner_token(session: Session, tokens: Tokens, token: str, now: d
     """
     is_taken = has_owner(session)
     try:
-        signed = tokens.read_attempt(token, int(FIRST_OWNER_VALID.total_seconds()))
+        signed = tokens.read_attempt(token, int(FIRST_OWNER_LIFETIME.total_seconds()))
         kind, ends_at = signed.split("\x1f")
         is_valid = kind == _FIRST_OWNER and now.timestamp() < float(ends_at)
     except (BadSignature, ValueError):

@@ -53,14 +53,15 @@ _LOST = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w
 _ACCENTED = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
 
 
-def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
-    """Return the cells of a workbook's first sheet by rows, and notes about the sheet.
+def sheet(path: Path, title: str = "") -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """Return the cells of a workbook's sheet by rows, and notes about the sheet.
 
     Args:
         path: The file.
+        title: The sheet's title; empty for the first sheet.
 
     Raises:
-        MaterialsError: The file is not a workbook, or has hidden rows.
+        MaterialsError: The file is not a workbook, lacks the sheet, or has hidden rows.
     """
     # The library takes a third of a second to load, so only load it for spreadsheets.
     from openpyxl import load_workbook
@@ -69,7 +70,8 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         _refuse_large(path)
         book = load_workbook(path, data_only=True)
         # ``worksheets`` excludes sheets with charts or macros.
-        first, *other_sheets = book.worksheets
+        sheets = {sheet.title: sheet for sheet in book.worksheets}
+        chosen = sheets.get(title) if title else next(iter(sheets.values()))
     except Exception as error:
         # A damaged workbook can raise any kind of exception.
         raise MaterialsError(
@@ -78,18 +80,24 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
             expected="an Excel workbook (.xlsx)",
             remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
         ) from error
-    _refuse_hidden_rows(path, first)
+    if chosen is None:
+        raise MaterialsError(
+            f'the workbook has no sheet "{title}"',
+            where=str(path),
+            expected=f"one of: {', '.join(sheets)}",
+        )
+    _refuse_hidden_rows(path, chosen)
     lines = [
         (number, [_to_text(value) for value in cells])
-        for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
+        for number, cells in enumerate(chosen.iter_rows(values_only=True), start=1)
     ]
-    notes = list(_fill_merged_cells(lines, first))
-    if other_sheets:
-        names = ", ".join(f'"{sheet.title}"' for sheet in other_sheets)
+    notes = list(_fill_merged_cells(lines, chosen))
+    if not title and len(sheets) > 1:
+        others = ", ".join(f'"{other}"' for other in sheets if other != chosen.title)
         notes.append(
-            f'Only the first sheet of the workbook, "{first.title}", is read, not {names}.'
+            f'Only the first sheet of the workbook, "{chosen.title}", is read, not {others}.'
         )
-    if hidden := _hidden_columns(first):
+    if hidden := _hidden_columns(chosen):
         notes.append(
             f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
             "and delete it if it does not belong to the items."

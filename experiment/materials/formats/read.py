@@ -86,6 +86,7 @@ def read_materials(
     language: str = "",
     as_written: bool = False,
     columns: Sequence[str] = (),
+    sheet: str = "",
 ) -> Found:
     """Read the items of a file in any of the formats.
 
@@ -101,22 +102,19 @@ def read_materials(
         as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
             them. A study's page shows single spaces, and a note says what that changes.
         columns: The columns' names, if the table has no headers.
+        sheet: The sheet of a workbook, if it is not the first.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
     """
-    if not columns and (published := format_of(path)):
+    if not (columns or sheet) and (published := format_of(path)):
         read = published.read(path, Terms(language, identical))
         drafts = _fill_columns(read.drafts)
         drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
         materials = _make_found(drafts, path, published.name, [*read.notes, *changed])
         return replace(materials, rendering=read.rendering, response=read.response)
-    table = read_raw(path, language, columns)
-    if (
-        not named_headers
-        and set(ITEMS.column_names) <= set(table.columns)
-        and path.suffix != ".xlsx"
-    ):
+    table = read_raw(path, language, columns, sheet)
+    if not named_headers and _is_items_table(table):
         return Found(tuple(read_items(path)), "a table of items", table.notes)
     table = read_question_columns(table, named_headers or {})
     written_columns = table.columns
@@ -136,6 +134,10 @@ def read_materials(
         text_column = next(name for name in ("good", "sentence") if name in table.columns)
         return replace(materials, headers={**materials.headers, text_column: made_of})
     return materials
+
+
+def _is_items_table(table: RawTable) -> bool:
+    return set(ITEMS.column_names) <= set(table.columns) and table.path.suffix != ".xlsx"
 
 
 def _fill_columns(drafts: Sequence[Draft]) -> list[Draft]:

@@ -13,7 +13,7 @@ from marketplace.mturk.errors import RefusedError
 from marketplace.mturk.tables import RequestToken
 from marketplace.mturk.wire import Request
 
-_USUAL_SIZE = 10
+_DEFAULT_PAGE_SIZE = 10
 _LARGEST_KEY = 2**63 - 1
 
 
@@ -41,7 +41,7 @@ def paginate(
     Raises:
         RefusedError: The token was not issued here.
     """
-    size = request.get("MaxResults", _USUAL_SIZE)
+    size = request.get("MaxResults", _DEFAULT_PAGE_SIZE)
     if "NextToken" in request:
         rows = rows.where(_is_after(key, _decode_token(request["NextToken"], now), newest_first))
     order = key.desc() if newest_first else key
@@ -70,7 +70,7 @@ def _decode_token(token: str, now: datetime) -> int:
     raise RefusedError("InvalidPaginationToken", "NextToken is not a valid token.", now)
 
 
-_KEPT = timedelta(hours=24)
+_TOKEN_LIFETIME = timedelta(hours=24)
 
 
 def find_earlier_result(
@@ -80,7 +80,7 @@ def find_earlier_result(
     used = select(RequestToken.result_id).where(
         RequestToken.operation == operation,
         RequestToken.token == request.get("UniqueRequestToken"),
-        RequestToken.used_at > now - _KEPT,
+        RequestToken.used_at > now - _TOKEN_LIFETIME,
     )
     return session.scalars(used).first()
 

@@ -11,7 +11,7 @@ from marketplace.mturk.events import notify_subscribers
 from marketplace.mturk.hits import find_hit
 from marketplace.mturk.hits import hit_to_api as hit_to_api
 from marketplace.mturk.money import (
-    HIGHEST_CENTS,
+    MOST_PAID_CENTS,
     available_cents,
     bonus_fee_cents,
     format_amount,
@@ -25,10 +25,10 @@ from marketplace.mturk.operations.hits import duplicate_request_error
 from marketplace.mturk.tables import Assignment, Payment
 from marketplace.mturk.wire import Reply, Request
 
-_DONE = ("submitted", "approved", "rejected")
-_OVERRIDDEN_WITHIN = timedelta(days=30)
+_DONE_STATUSES = ("submitted", "approved", "rejected")
+_OVERRIDE_WINDOW = timedelta(days=30)
 _LONGEST_FEEDBACK = 1024
-_WRONG = "InvalidAssignmentState"
+_WRONG_STATE = "InvalidAssignmentState"
 
 
 def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assignment:
@@ -69,7 +69,7 @@ def assignment_to_api(assignment: Assignment) -> dict[str, Any]:
 def list_assignments(session: Session, now: datetime, request: Request) -> Reply:
     """ListAssignmentsForHIT: lists finished assignments in order of arrival."""
     hit = find_hit(session, request["HITId"], now)
-    statuses = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
+    statuses = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE_STATUSES
     rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(statuses))
     assignments, paging = paginate(session, request, rows, Assignment.submission, now)
     return {"Assignments": [assignment_to_api(assignment) for assignment in assignments], **paging}
@@ -78,8 +78,8 @@ def list_assignments(session: Session, now: datetime, request: Request) -> Reply
 def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
     """GetAssignment: returns a finished assignment with its HIT."""
     assignment = find_assignment(session, request["AssignmentId"], now)
-    if assignment.status not in _DONE:
-        raise wrong_state_error(_WRONG, "Reviewable,Approved,Rejected", now)
+    if assignment.status not in _DONE_STATUSES:
+        raise wrong_state_error(_WRONG_STATE, "Reviewable,Approved,Rejected", now)
     return {
         "Assignment": assignment_to_api(assignment),
         "HIT": hit_to_api(session, assignment.hit, now),
@@ -122,21 +122,23 @@ def _read_feedback(request: Request, now: datetime) -> str | None:
 def _refuse_unless_submitted(assignment: Assignment, now: datetime) -> None:
     if assignment.status != "submitted":
         # The service uses this wording for work that has not been submitted yet.
-        raise wrong_state_error(_WRONG, "Submitted" if assignment.status in _DONE else "null", now)
+        raise wrong_state_error(
+            _WRONG_STATE, "Submitted" if assignment.status in _DONE_STATUSES else "null", now
+        )
 
 
 def _refuse_late_override(assignment: Assignment, now: datetime) -> None:
     submitted_at = assignment.submitted_at or now
-    if assignment.hit.disposed_at is not None or now > submitted_at + _OVERRIDDEN_WITHIN:
+    if assignment.hit.disposed_at is not None or now > submitted_at + _OVERRIDE_WINDOW:
         raise RefusedError(
-            _WRONG,
+            _WRONG_STATE,
             "A rejection can be overridden for 30 days after the work was submitted and while the"
             " HIT is not deleted.",
             now,
         )
 
 
-_AFTER_WORK = timedelta(days=182)
+_BONUS_WINDOW = timedelta(days=182)
 
 
 def send_bonus(session: Session, now: datetime, request: Request) -> Reply:
@@ -170,14 +172,14 @@ def _refuse_bonus(assignment: Assignment, request: Request, now: datetime) -> No
         )
     if assignment.status not in ("approved", "rejected"):
         raise wrong_state_error("InvalidAssignmentState", "Approved,Rejected", now)
-    if now > (assignment.judged_at or now) + _AFTER_WORK:
+    if now > (assignment.judged_at or now) + _BONUS_WINDOW:
         raise RefusedError(
             "InvalidAssignmentState", "The assignment is too old to award a bonus for it.", now
         )
-    if not 1 <= parse_cents(request["BonusAmount"]) <= HIGHEST_CENTS:
+    if not 1 <= parse_cents(request["BonusAmount"]) <= MOST_PAID_CENTS:
         raise RefusedError(
             "ParameterValidationError",
-            f"The bonus must be from 0.01 to {format_amount(HIGHEST_CENTS)}.",
+            f"The bonus must be from 0.01 to {format_amount(MOST_PAID_CENTS)}.",
             now,
         )
 

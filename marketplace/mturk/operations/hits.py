@@ -12,8 +12,8 @@ from marketplace.mturk.errors import RefusedError, wrong_state_error
 from marketplace.mturk.events import notify_subscribers
 from marketplace.mturk.hits import find_hit, find_type, hit_status, hit_to_api, place_counts
 from marketplace.mturk.money import (
-    HIGHEST_CENTS,
     LARGE_HIT,
+    MOST_PAID_CENTS,
     format_amount,
     parse_cents,
     refuse_overdraft,
@@ -34,7 +34,7 @@ _LIMITS_S = {
     "AutoApprovalDelayInSeconds": (0, _AUTO_APPROVAL_S),
     "LifetimeInSeconds": (30, 365 * _DAY_S),
 }
-_LONGEST = {"Title": 128, "Description": 2000, "Keywords": 1000, "RequesterAnnotation": 255}
+_LONGEST_TEXTS = {"Title": 128, "Description": 2000, "Keywords": 1000, "RequesterAnnotation": 255}
 
 
 def create_hit_type(session: Session, now: datetime, request: Request) -> Reply:
@@ -80,15 +80,15 @@ def refuse_out_of_limits(request: Request, now: datetime) -> None:
                 f"The value of {name}, {request[name]}, must be from {minimum} to {maximum}.",
                 now,
             )
-    for name, longest in _LONGEST.items():
+    for name, longest in _LONGEST_TEXTS.items():
         if len(request.get(name, "")) > longest:
             raise RefusedError(
                 "ParameterValidationError", f"{name} must not exceed {longest} characters.", now
             )
-    if parse_cents(request.get("Reward", "0")) > HIGHEST_CENTS:
+    if parse_cents(request.get("Reward", "0")) > MOST_PAID_CENTS:
         raise RefusedError(
             "ParameterValidationError",
-            f"Reward must not exceed {format_amount(HIGHEST_CENTS)}.",
+            f"Reward must not exceed {format_amount(MOST_PAID_CENTS)}.",
             now,
         )
     if not request.get("Title", "a title").strip():
@@ -106,7 +106,7 @@ def update_hit_type_of_hit(session: Session, now: datetime, request: Request) ->
 
 
 _MOST_ASSIGNMENTS = 1_000_000_000
-_NOT_HERE = ("AssignmentReviewPolicy", "HITReviewPolicy", "HITLayoutId", "HITLayoutParameters")
+_UNSUPPORTED = ("AssignmentReviewPolicy", "HITReviewPolicy", "HITLayoutId", "HITLayoutParameters")
 
 
 def create_hit(session: Session, now: datetime, request: Request) -> Reply:
@@ -161,7 +161,7 @@ def _create_hit(
 
 
 def _refuse_question(request: Request, now: datetime) -> None:
-    unknown = [name for name in _NOT_HERE if name in request]
+    unknown = [name for name in _UNSUPPORTED if name in request]
     if unknown:
         raise RefusedError(
             "ParameterValidationError", f"This marketplace does not know {unknown[0]}.", now
@@ -243,7 +243,7 @@ def _hit_state_error(state: str, allowed: str, now: datetime) -> RefusedError:
 
 
 def get_hit(session: Session, now: datetime, request: Request) -> Reply:
-    """GetHIT: return a HIT."""
+    """GetHIT: returns a HIT."""
     return {"HIT": hit_to_api(session, find_hit(session, request["HITId"], now), now)}
 
 

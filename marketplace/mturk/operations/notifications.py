@@ -14,10 +14,10 @@ from marketplace.mturk.tables import Message, Subscription
 from marketplace.mturk.wire import Reply, Request
 
 _VERSIONS = ("2006-05-05", "2014-08-15")
-_HIDDEN_S = 30
+_DEFAULT_HIDDEN_S = 30
 _LONGEST_HIDDEN_S = 12 * 60 * 60
 _MOST_MESSAGES = 10
-_HANDLE = re.compile("[0-9]{1,18}")
+_HANDLE_PATTERN = re.compile("[0-9]{1,18}")
 
 
 def update_settings(session: Session, now: datetime, request: Request) -> Reply:
@@ -59,10 +59,10 @@ def _refuse_specification(request: Request, now: datetime) -> None:
     raise RefusedError("ParameterValidationError", problem, now)
 
 
-def receive_message(session: Session, now: datetime, request: Request) -> Reply:
+def receive_queue_messages(session: Session, now: datetime, request: Request) -> Reply:
     """ReceiveMessage of SQS: returns up to ten messages, then hides them for a while."""
     most_messages = request.get("MaxNumberOfMessages", 1)
-    hidden_s = request.get("VisibilityTimeout", _HIDDEN_S)
+    hidden_s = request.get("VisibilityTimeout", _DEFAULT_HIDDEN_S)
     if not 1 <= most_messages <= _MOST_MESSAGES or not 0 <= hidden_s <= _LONGEST_HIDDEN_S:
         raise WireError(
             "InvalidParameterValue", "MaxNumberOfMessages or VisibilityTimeout is out of range."
@@ -89,10 +89,10 @@ def _message_to_api(message: Message) -> dict[str, str]:
     }
 
 
-def delete_message(session: Session, now: datetime, request: Request) -> Reply:
+def delete_queue_message(session: Session, now: datetime, request: Request) -> Reply:
     """DeleteMessage of SQS: also succeeds for a message that is already deleted."""
     handle = request["ReceiptHandle"]
-    if not _HANDLE.fullmatch(handle):
+    if not _HANDLE_PATTERN.fullmatch(handle):
         raise WireError("ReceiptHandleIsInvalid", f"There is no receipt handle {handle!r}.")
     message = session.get(Message, int(handle))
     if message is not None and message.queue == request["QueueUrl"]:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError, unknown_object_error, wrong_state_error
 from marketplace.mturk.operations import paginate
-from marketplace.mturk.qualifications import NAMES, find_qualification_type
+from marketplace.mturk.qualifications import SYSTEM_TYPE_NAMES, find_qualification_type
 from marketplace.mturk.tables import (
     Grant,
     QualificationRequest,
@@ -18,7 +18,7 @@ from marketplace.mturk.tables import (
 )
 from marketplace.mturk.wire import Reply, Request
 
-_TESTS = ("Test", "TestDurationInSeconds", "AnswerKey")
+_TEST_KEYS = ("Test", "TestDurationInSeconds", "AnswerKey")
 _LONGEST_DELAY_S = 10 * 365 * 24 * 60 * 60
 _LONGEST_NAME, _LONGEST_DESCRIPTION = 200, 2000
 
@@ -73,7 +73,7 @@ def qualification_type_to_api(qualification: QualificationType) -> dict[str, Any
 
 
 def get_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """GetQualificationType: return a qualification type."""
+    """GetQualificationType: returns a qualification type."""
     qualification = find_qualification_type(session, request["QualificationTypeId"], now)
     return {"QualificationType": qualification_type_to_api(qualification)}
 
@@ -137,13 +137,13 @@ def _refuse_unknown(request: Request, now: datetime) -> None:
             f"RetryDelayInSeconds must be from 0 to {_LONGEST_DELAY_S}.",
             now,
         )
-    if any(name in request for name in _TESTS):
+    if any(name in request for name in _TEST_KEYS):
         raise RefusedError(
             "ParameterValidationError", "This marketplace holds no qualification tests.", now
         )
 
 
-def associate(session: Session, now: datetime, request: Request) -> Reply:
+def associate_qualification(session: Session, now: datetime, request: Request) -> Reply:
     """AssociateQualificationWithWorker: notifies the worker unless SendNotification is false."""
     qualification = _find_own_type(session, request["QualificationTypeId"], now)
     grant_qualification(
@@ -170,14 +170,14 @@ def grant_qualification(
     grant.value, grant.status, grant.granted_at, grant.reason = value, "Granted", now, None
 
 
-def disassociate(session: Session, now: datetime, request: Request) -> Reply:
+def disassociate_qualification(session: Session, now: datetime, request: Request) -> Reply:
     """DisassociateQualificationFromWorker."""
     grant = _require_grant(session, now, request)
     grant.status, grant.reason = "Revoked", request.get("Reason")
     return {}
 
 
-def get_score(session: Session, now: datetime, request: Request) -> Reply:
+def get_qualification_score(session: Session, now: datetime, request: Request) -> Reply:
     """GetQualificationScore."""
     return {"Qualification": _grant_to_api(_require_grant(session, now, request))}
 
@@ -233,7 +233,7 @@ def reject_request(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def _find_own_type(session: Session, type_id: str, now: datetime) -> QualificationType:
-    if type_id in NAMES:
+    if type_id in SYSTEM_TYPE_NAMES:
         raise RefusedError(
             "AccessDenied", f"QualificationType {type_id} belongs to the system.", now
         )

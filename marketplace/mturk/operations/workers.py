@@ -10,12 +10,12 @@ from marketplace.mturk.operations import paginate
 from marketplace.mturk.tables import Assignment, WorkerBlock, WorkerMessage
 from marketplace.mturk.wire import Reply, Request
 
-_LONGEST = {"Subject": 200, "MessageText": 4096}
+_LONGEST_TEXTS = {"Subject": 200, "MessageText": 4096}
 _MOST_WORKERS = 100
 
 
 def create_worker_block(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateWorkerBlock: block a worker."""
+    """CreateWorkerBlock: blocks a worker."""
     block = _find_block(session, request["WorkerId"])
     if block is None:
         block = WorkerBlock(worker_id=request["WorkerId"])
@@ -33,7 +33,7 @@ def delete_worker_block(session: Session, now: datetime, request: Request) -> Re
 
 
 def list_worker_blocks(session: Session, now: datetime, request: Request) -> Reply:
-    """ListWorkerBlocks: return the blocked workers."""
+    """ListWorkerBlocks: returns the blocked workers."""
     page_blocks, paging = paginate(session, request, select(WorkerBlock), WorkerBlock.id, now)
     blocks = [{"WorkerId": block.worker_id, "Reason": block.reason} for block in page_blocks]
     return {"WorkerBlocks": blocks, **paging}
@@ -45,7 +45,7 @@ def _find_block(session: Session, worker_id: str) -> WorkerBlock | None:
 
 def notify_workers(session: Session, now: datetime, request: Request) -> Reply:
     """NotifyWorkers: delivers only to workers whose work has been reviewed before."""
-    for name, longest in _LONGEST.items():
+    for name, longest in _LONGEST_TEXTS.items():
         if len(request[name]) > longest:
             raise RefusedError(
                 "ParameterValidationError", f"{name} must not exceed {longest} characters.", now

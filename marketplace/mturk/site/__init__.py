@@ -19,8 +19,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
-from marketplace.mturk.qualifications import is_qualified, requirement_in_words, unmet_requirements
-from marketplace.mturk.question import PREVIEW, read_question
+from marketplace.mturk.qualifications import describe_requirement, is_qualified, unmet_requirements
+from marketplace.mturk.question import PREVIEW_ID, read_question
 from marketplace.mturk.site.pages import (
     add_page_handlers,
     add_sign_in_pages,
@@ -43,7 +43,7 @@ from marketplace.mturk.workers import (
 )
 
 # The stylesheet of every stand-in.
-_SHARED = Path(__file__).parents[2] / "static"
+_STATIC_FOLDER = Path(__file__).parents[2] / "static"
 
 
 def create_worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
@@ -62,7 +62,7 @@ def create_worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blue
 
     @site.get("/site/pages.css")
     def shared_style() -> Response:
-        return send_from_directory(_SHARED, "pages.css")
+        return send_from_directory(_STATIC_FOLDER, "pages.css")
 
     add_sign_in_pages(site, store, public=public)
     add_listing_pages(site, store, faults)
@@ -100,7 +100,7 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
             question = read_question(group.hits[0].question)
             allow_frame(question.origin)
             address = question.address(
-                assignmentId=PREVIEW, hitId=group.hits[0].hit_id, turkSubmitTo=submit_url()
+                assignmentId=PREVIEW_ID, hitId=group.hits[0].hit_id, turkSubmitTo=submit_url()
             )
             frame = {"address": address, "height_px": question.height_px}
             return render_facts("preview.html", {"group": facts, "frame": frame})
@@ -139,7 +139,7 @@ def _describe_requirements(
 ) -> list[Mapping[str, str | bool]]:
     missing = unmet_requirements(session, worker, hit_type, "accept")
     return [
-        {"text": requirement_in_words(session, requirement), "met": requirement not in missing}
+        {"text": describe_requirement(session, requirement), "met": requirement not in missing}
         for requirement in hit_type.requirements
     ]
 
@@ -194,7 +194,7 @@ def _assignment_facts(assignment: Assignment, now: datetime) -> dict[str, Any]:
     }
 
 
-_SHOWN = 200
+_MOST_SHOWN = 200
 
 
 def add_my_work(site: Blueprint, store: Store) -> None:
@@ -236,7 +236,7 @@ def _list_assignments(session: Session, worker: Worker) -> list[dict[str, Any]]:
         select(Assignment)
         .where(Assignment.worker_id == worker.worker_id)
         .order_by(Assignment.id.desc())
-        .limit(_SHOWN)
+        .limit(_MOST_SHOWN)
     ).all()
     return [
         {
@@ -275,7 +275,7 @@ def _list_messages(session: Session, worker: Worker) -> list[dict[str, str]]:
         select(WorkerMessage)
         .where(WorkerMessage.worker_id == worker.worker_id)
         .order_by(WorkerMessage.id.desc())
-        .limit(_SHOWN)
+        .limit(_MOST_SHOWN)
     )
     return [
         {"subject": message.subject, "text": message.text, "sent_at": message.sent_at.isoformat()}

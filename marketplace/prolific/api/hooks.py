@@ -13,24 +13,24 @@ from marketplace.prolific.store import Event, Moment, Secret, Subscription
 from marketplace.prolific.webhooks import EVENT_TYPES
 from marketplace.serving import is_secure
 
-_HOOKS = f"{API}/hooks"
-_SUBSCRIPTION = f"{_HOOKS}/subscriptions/<ref>/"
+_HOOKS_PATH = f"{API}/hooks"
+_SUBSCRIPTION_PATH = f"{_HOOKS_PATH}/subscriptions/<ref>/"
 
 
 def add_secrets(router: ApiRouter) -> None:
     """Add the calls about event types and secrets."""
 
-    @router.on("GET", f"{_HOOKS}/event-types/", "get-event-types")
+    @router.on("GET", f"{_HOOKS_PATH}/event-types/", "get-event-types")
     def get_event_types(_moment: Moment) -> Reply:
         kinds = [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]
         return 200, {"results": kinds}
 
-    @router.on("GET", f"{_HOOKS}/secrets/", "get-secrets")
+    @router.on("GET", f"{_HOOKS_PATH}/secrets/", "get-secrets")
     def get_secrets(moment: Moment) -> Reply:
         secret_rows = moment.session.scalars(select(Secret))
         return 200, {"results": [_serialize_secret(moment, secret) for secret in secret_rows]}
 
-    @router.on("POST", f"{_HOOKS}/secrets/", "create-secret")
+    @router.on("POST", f"{_HOOKS_PATH}/secrets/", "create-secret")
     def create_secret(moment: Moment) -> Reply:
         read_json_object()
         # There is one secret at a time: a new one replaces the old one.
@@ -44,7 +44,7 @@ def add_secrets(router: ApiRouter) -> None:
 def add_subscriptions(router: ApiRouter) -> None:
     """Add the calls about subscriptions."""
 
-    @router.on("GET", f"{_HOOKS}/subscriptions/", "get-subscriptions")
+    @router.on("GET", f"{_HOOKS_PATH}/subscriptions/", "get-subscriptions")
     def get_subscriptions(moment: Moment) -> Reply:
         subscriptions = moment.session.scalars(select(Subscription).order_by(Subscription.id))
         return 200, {
@@ -53,7 +53,7 @@ def add_subscriptions(router: ApiRouter) -> None:
             ]
         }
 
-    @router.on("POST", f"{_HOOKS}/subscriptions/", "create-subscription")
+    @router.on("POST", f"{_HOOKS_PATH}/subscriptions/", "create-subscription")
     def create_subscription(moment: Moment) -> Reply:
         fields = read_json_object()
         _validate_subscription(moment, fields)
@@ -67,11 +67,11 @@ def add_subscriptions(router: ApiRouter) -> None:
         created = _serialize_subscription(moment, subscription)
         return 201, {**created, "results": [created]}, {"X-Hook-Secret": subscription.hook_secret}
 
-    @router.on("GET", _SUBSCRIPTION, "get-subscription")
+    @router.on("GET", _SUBSCRIPTION_PATH, "get-subscription")
     def get_subscription(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_subscription(moment, _find_subscription(moment, ref))
 
-    @router.on("POST", _SUBSCRIPTION, "confirm-subscription")
+    @router.on("POST", _SUBSCRIPTION_PATH, "confirm-subscription")
     def confirm_subscription(moment: Moment, ref: str) -> Reply:
         subscription = _find_subscription(moment, ref)
         if read_json_object().get("secret") != subscription.hook_secret:
@@ -79,7 +79,7 @@ def add_subscriptions(router: ApiRouter) -> None:
         subscription.enabled, subscription.failures = True, 0
         return 200, _serialize_subscription(moment, subscription)
 
-    @router.on("PATCH", _SUBSCRIPTION, "update-subscription")
+    @router.on("PATCH", _SUBSCRIPTION_PATH, "update-subscription")
     def update_subscription(moment: Moment, ref: str) -> Reply:
         subscription, fields = _find_subscription(moment, ref), read_json_object()
         subscription.event_type = fields.get("event_type", subscription.event_type)
@@ -88,14 +88,14 @@ def add_subscriptions(router: ApiRouter) -> None:
         subscription.failures = 0
         return 200, _serialize_subscription(moment, subscription)
 
-    @router.on("DELETE", _SUBSCRIPTION, "delete-subscription")
+    @router.on("DELETE", _SUBSCRIPTION_PATH, "delete-subscription")
     def delete_subscription(moment: Moment, ref: str) -> Reply:
         subscription = _find_subscription(moment, ref)
         moment.session.execute(delete(Event).where(Event.subscription_id == subscription.id))
         moment.session.delete(subscription)
         return 204, {}
 
-    @router.on("GET", f"{_SUBSCRIPTION}events/", "get-events")
+    @router.on("GET", f"{_SUBSCRIPTION_PATH}events/", "get-events")
     def get_events(moment: Moment, ref: str) -> Reply:
         query = select(Event).where(Event.subscription_id == _find_subscription(moment, ref).id)
         first, most = (int(request.args.get(n, d)) for n, d in (("offset", 0), ("limit", 100)))

@@ -70,7 +70,7 @@ class ApiRouter:
         return response
 
     def _fail_before(self, operation: str) -> None:
-        fault = self._faults.strike(operation, "throttled", "server_error", "request_lost")
+        fault = self._faults.draw_fault(operation, "throttled", "server_error", "request_lost")
         if fault is None:
             return
         if fault.kind == "throttled":
@@ -81,7 +81,7 @@ class ApiRouter:
 
     def _fail_after(self, operation: str, response: Response) -> None:
         self._faults.delay(operation)
-        fault = self._faults.strike(operation, "reply_lost", "server_error_after", "cut_off")
+        fault = self._faults.draw_fault(operation, "reply_lost", "server_error_after", "cut_off")
         if fault is None:
             return
         if fault.kind == "cut_off":
@@ -94,7 +94,7 @@ class ApiRouter:
 
     def drops_promised_work(self, operation: str) -> bool:
         """Return whether a fault prevents the promised work of this call from ever being done."""
-        return self._faults.strike(operation, "accepted_not_done") is not None
+        return self._faults.draw_fault(operation, "accepted_not_done") is not None
 
 
 def read_json_object() -> dict[str, Any]:

@@ -27,7 +27,7 @@ from marketplace.prolific.people import (
 )
 from marketplace.prolific.store import Moment, Study, Submission, is_id
 
-_GROUP = f"{API}/participant-groups/<ref>/"
+_GROUP_PATH = f"{API}/participant-groups/<ref>/"
 _MOST_EXPORTS, _MOST_FILTERS = 2, 15
 
 
@@ -51,17 +51,17 @@ def add_groups(router: ApiRouter) -> None:
             add_member(moment, group, participant)
         return 201, _serialize_group(moment, group)
 
-    @router.on("GET", _GROUP, "get-participant-group")
+    @router.on("GET", _GROUP_PATH, "get-participant-group")
     def get_participant_group(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_group(moment, find_group(moment, ref))
 
-    @router.on("PATCH", _GROUP, "update-participant-group")
+    @router.on("PATCH", _GROUP_PATH, "update-participant-group")
     def update_participant_group(moment: Moment, ref: str) -> Reply:
         group, fields = find_group(moment, ref), read_json_object()
         group.name = fields.get("name", group.name)
         return 200, _serialize_group(moment, group)
 
-    @router.on("DELETE", _GROUP, "delete-participant-group")
+    @router.on("DELETE", _GROUP_PATH, "delete-participant-group")
     def delete_participant_group(moment: Moment, ref: str) -> Reply:
         find_group(moment, ref).deleted = True
         return 204, {}
@@ -72,7 +72,7 @@ def add_groups(router: ApiRouter) -> None:
         ("DELETE", "remove-from-participant-group", remove_member),
     ):
 
-        @router.on(method, f"{_GROUP}participants/", operation)
+        @router.on(method, f"{_GROUP_PATH}participants/", operation)
         def people(moment: Moment, ref: str, change: Any = change) -> Reply:  # noqa: ANN401
             group = find_group(moment, ref)
             for participant in _read_participant_ids(read_json_object()) if change else []:

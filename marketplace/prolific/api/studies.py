@@ -14,10 +14,9 @@ from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import TAKING_STATUSES, Cost, cost_of, projected_cost
 from marketplace.prolific.people import check_filters, find_group
 from marketplace.prolific.store import Moment, Payment, Project, Study, Submission
-from marketplace.prolific.studies import ACTIONS, add_places, transition, update_status
+from marketplace.prolific.studies import ACTIONS, add_places, apply_action, update_status
 
-_STUDY = f"{API}/studies/<ref>/"
-_BOOL = {"true": True, "false": False, "1": True, "0": False}
+_STUDY_PATH = f"{API}/studies/<ref>/"
 
 
 def find_study(moment: Moment, ref: str) -> Study:
@@ -55,17 +54,17 @@ def add_studies(router: ApiRouter) -> None:
     def get_project_studies(moment: Moment, ref: str) -> Reply:
         return 200, _list_studies(moment, select(Study).where(Study.project == ref))
 
-    @router.on("GET", _STUDY, "get-study")
+    @router.on("GET", _STUDY_PATH, "get-study")
     def get_study(moment: Moment, ref: str) -> Reply:
         return 200, serialize_study(moment, find_study(moment, ref))
 
-    @router.on("PATCH", _STUDY, "update-study")
+    @router.on("PATCH", _STUDY_PATH, "update-study")
     def update_study(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
         _change_study(moment, study, read_json_object())
         return 200, serialize_study(moment, study)
 
-    @router.on("DELETE", _STUDY, "delete-study")
+    @router.on("DELETE", _STUDY_PATH, "delete-study")
     def delete_study(moment: Moment, ref: str) -> Reply:
         study = find_study(moment, ref)
         if study.status not in ("UNPUBLISHED", "SCHEDULED"):
@@ -73,16 +72,16 @@ def add_studies(router: ApiRouter) -> None:
         moment.session.execute(delete(Study).where(Study.id == study.id))
         return 200, {}
 
-    @router.on("POST", f"{_STUDY}transition/", "publish-study")
+    @router.on("POST", f"{_STUDY_PATH}transition/", "publish-study")
     def publish_study(moment: Moment, ref: str) -> Reply:
         study, fields = find_study(moment, ref), read_json_object()
         if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
         at = fields.get("publish_at")
-        transition(moment, study, fields["action"], datetime.fromisoformat(at) if at else None)
+        apply_action(moment, study, fields["action"], datetime.fromisoformat(at) if at else None)
         return 200, serialize_study(moment, study)
 
-    @router.on("GET", f"{_STUDY}access-details-progress/", "get-study-access-details-progress")
+    @router.on("GET", f"{_STUDY_PATH}access-details-progress/", "get-study-access-details-progress")
     def get_study_access_details_progress(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_link_progress(moment, find_study(moment, ref))
 
@@ -90,7 +89,7 @@ def add_studies(router: ApiRouter) -> None:
 def add_costs(router: ApiRouter) -> None:
     """Add the calls that return costs, recommended pay and the public key set."""
 
-    @router.on("GET", f"{_STUDY}cost/", "get-study-cost", flat=True)
+    @router.on("GET", f"{_STUDY_PATH}cost/", "get-study-cost", flat=True)
     def get_study_cost(moment: Moment, ref: str) -> Reply:
         study, currency = find_study(moment, ref), moment.account.currency
         if request.args.get("is_projected", "").lower() in ("true", "1"):

@@ -17,7 +17,7 @@ from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import NO_COST, Cost, cost_of, count_by_status, refuse_overdraft
 from marketplace.prolific.store import BonusSetup, Moment, Study, Submission
-from marketplace.prolific.submissions import ACTIONS, ask_to_return, find_submission, transition
+from marketplace.prolific.submissions import ACTIONS, apply_action, ask_to_return, find_submission
 
 STATUSES = (
     *("ACTIVE", "APPROVED", "AWAITING REVIEW", "REJECTED", "RESERVED", "RETURNED", "TIMED-OUT"),
@@ -63,7 +63,7 @@ def add_submissions(router: ApiRouter) -> None:
         submission, fields = find_submission(moment, ref), read_json_object()
         if fields.get("action") not in ACTIONS:
             raise RefusedError({"action": [f"One of: {', '.join(ACTIONS)}."]})
-        transition(moment, submission, fields)
+        apply_action(moment, submission, fields)
         facts = serialize_submission(moment, submission)
         return 200, {name: facts[name] for name in _TRANSITION_FIELDS}
 

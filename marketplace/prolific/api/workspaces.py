@@ -10,7 +10,7 @@ from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import compute_balance
 from marketplace.prolific.store import Moment, Project
 
-_WORKSPACE = f"{API}/workspaces/<ref>/"
+_WORKSPACE_PATH = f"{API}/workspaces/<ref>/"
 
 
 def add_workspaces(router: ApiRouter) -> None:
@@ -29,12 +29,12 @@ def add_workspaces(router: ApiRouter) -> None:
     def get_workspaces(moment: Moment) -> Reply:
         return 200, paginate([_serialize_workspace(moment)])
 
-    @router.on("GET", _WORKSPACE, "get-workspace")
+    @router.on("GET", _WORKSPACE_PATH, "get-workspace")
     def get_workspace(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         return 200, _serialize_workspace(moment)
 
-    @router.on("GET", f"{_WORKSPACE}balance/", "get-workspace-balance")
+    @router.on("GET", f"{_WORKSPACE_PATH}balance/", "get-workspace-balance")
     def get_workspace_balance(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         total, available = compute_balance(moment)
@@ -46,13 +46,13 @@ def add_workspaces(router: ApiRouter) -> None:
             "available_balance_breakdown": {},
         }
 
-    @router.on("GET", f"{_WORKSPACE}projects/", "get-projects")
+    @router.on("GET", f"{_WORKSPACE_PATH}projects/", "get-projects")
     def get_projects(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         rows = moment.session.scalars(select(Project).order_by(Project.id))
         return 200, paginate([_serialize_project(moment, row) for row in rows])
 
-    @router.on("POST", f"{_WORKSPACE}projects/", "create-project")
+    @router.on("POST", f"{_WORKSPACE_PATH}projects/", "create-project")
     def create_project(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
         title = read_json_object().get("title")

@@ -37,7 +37,7 @@ from marketplace.prolific.people import Message, Participant
 from marketplace.prolific.store import Moment, Payment, Store, Study, Submission, is_id, new_id
 
 # The stylesheet of every stand-in.
-_SHARED = Path(__file__).parents[2] / "static"
+_STATIC_FOLDER = Path(__file__).parents[2] / "static"
 
 
 def create_participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
@@ -52,7 +52,7 @@ def create_participant_site(store: Store, done: Callable[[], None]) -> Blueprint
 
     @site.get("/site/pages.css")
     def style() -> Response:
-        return send_from_directory(_SHARED, "pages.css")
+        return send_from_directory(_STATIC_FOLDER, "pages.css")
 
     @site.after_request
     def report_change(response: Response) -> Response:
@@ -179,7 +179,7 @@ def add_sign_in_pages(site: Blueprint, store: Store) -> None:
         return make_response(redirect(url_for("prolific_site.sign_in"), 303))
 
 
-_SHOWN = 200
+_MOST_SHOWN = 200
 
 
 def add_submission_pages(site: Blueprint, store: Store) -> None:
@@ -253,7 +253,7 @@ def add_own_page(site: Blueprint, store: Store) -> None:
                 select(Submission)
                 .where(Submission.participant == participant.ref)
                 .order_by(Submission.id.desc())
-                .limit(_SHOWN)
+                .limit(_MOST_SHOWN)
             )
             submissions = [
                 _submission_facts(moment, submission)
@@ -306,7 +306,7 @@ def _list_messages(moment: Moment, participant: Participant) -> list[dict[str, s
         select(Message)
         .where(Message.recipient == participant.ref)
         .order_by(Message.id.desc())
-        .limit(_SHOWN)
+        .limit(_MOST_SHOWN)
     )
     return [
         {"body": message.body, "sent_at": message.sent_at.isoformat()}

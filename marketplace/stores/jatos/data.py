@@ -54,7 +54,7 @@ class Study:
         runs: The runs, by id.
         batch: The batch session.
         version: The batch session's version; every change increases it.
-        listening: Called with every change of the batch session.
+        listeners: Called with every change of the batch session.
         largest_bytes: The most result data of one component start, in bytes.
     """
 
@@ -64,7 +64,7 @@ class Study:
     runs: dict[str, StudyRun] = field(default_factory=dict)
     batch: dict[str, Any] = field(default_factory=dict)
     version: int = 1
-    listening: list[Callable[[dict[str, Any]], None]] = field(default_factory=list)
+    listeners: list[Callable[[dict[str, Any]], None]] = field(default_factory=list)
     largest_bytes: int = LARGEST_RESULT_BYTES
 
 
@@ -72,7 +72,7 @@ class ArchiveError(Exception):
     """A file is not a study archive that JATOS can import."""
 
 
-class Jatos:
+class JatosData:
     """All data of a JATOS server."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Jatos:
         self.studies[code] = Study(component["uuid"], component["htmlFilePath"], assets)
         return code
 
-    def run_of(self, result: str) -> tuple[Study, StudyRun] | None:
+    def find_run(self, result: str) -> tuple[Study, StudyRun] | None:
         """Return a run and its study."""
         study = next((study for study in self.studies.values() if result in study.runs), None)
         return (study, study.runs[result]) if study else None
@@ -127,7 +127,7 @@ class Jatos:
 _WEB_SOCKET = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -> None:
+def serve_channel(request: Request, data: JatosData, study: Study, faults: Faults) -> None:
     """Open a batch channel, and answer on it until it is closed."""
     connection = _accept_socket(request)
 
@@ -136,7 +136,7 @@ def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -
             _send_message(connection, message)
 
     with data.lock:
-        study.listening.append(reply)
+        study.listeners.append(reply)
         reply({"action": "OPENED", "data": study.batch, "version": study.version})
     try:
         for text in _receive_messages(connection):
@@ -144,7 +144,7 @@ def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -
             if message.get("heartbeat") == "ping":
                 reply({"heartbeat": "pong"})
             elif message.get("action") == "SESSION":
-                kind = faults.next()
+                kind = faults.next_failure()
                 if kind in ("refused_before", "lost_before"):
                     # The connection breaks, and the message on its way is lost.
                     return
@@ -156,7 +156,7 @@ def serve_channel(request: Request, data: Jatos, study: Study, faults: Faults) -
                 reply({"action": "ERROR", "errorMsg": "Unknown action"})
     finally:
         with data.lock:
-            study.listening.remove(reply)
+            study.listeners.remove(reply)
         connection.close()
 
 
@@ -173,7 +173,7 @@ def _accept_socket(request: Request) -> Any:  # noqa: ANN401 - a socket
     return connection
 
 
-def _apply_message(data: Jatos, study: Study, message: dict[str, Any]) -> dict[str, Any]:
+def _apply_message(data: JatosData, study: Study, message: dict[str, Any]) -> dict[str, Any]:
     """Apply a patch if it is based on the newest version; return the answer to its sender."""
     with data.lock:
         fits = message["version"] == study.version or not message.get("versioning", True)
@@ -181,7 +181,7 @@ def _apply_message(data: Jatos, study: Study, message: dict[str, Any]) -> dict[s
             patches = message["patches"]
             _apply_patches(study, patches)
             change = {"action": "SESSION", "patches": patches, "version": study.version}
-            for send_change in study.listening:
+            for send_change in study.listeners:
                 send_change(change)
         action = "SESSION_ACK" if fits else "SESSION_FAIL"
         return {"action": action, "id": message["id"], "version": study.version}

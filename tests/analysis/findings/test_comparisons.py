@@ -113,6 +113,9 @@ def test_sentences_tables_and_figures_show_the_labels_of_levels(run: ExportedRun
     assert report.summary[0].startswith(
         "structure: accuracy is higher for no island than for wh-island, "
     )
+    [interaction] = [text for text in report.summary if text.startswith("structure x length: ")]
+    assert "The difference no island minus wh-island is " in interaction
+    assert " for short extraction and " in interaction and " for long; " in interaction
     effects = next(table for table in report.tables if table.name == "design_effects")
     assert "structure: no island - wh-island" in list(effects.frame["label"])
     cells = report.statistics["design_cells"]

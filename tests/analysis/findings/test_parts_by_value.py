@@ -11,6 +11,7 @@ from analysis.findings import (
     comparison_words,
     comparisons,
     design_model,
+    detection,
     effects,
     human_model_agreement,
     metrics_table,
@@ -52,7 +53,7 @@ def test_a_row_of_all_items_is_shown_unless_it_repeats_the_only_construction(con
         by_construction=lambda frame: frame, table=lambda *given: given[3]["construction"].tolist()
     )
     frame = pd.DataFrame({"construction": constructions})
-    assert yes_no._detection_table(frame, pd.DataFrame(), context, caught=False) == shown
+    assert detection._detection_table(frame, pd.DataFrame(), context, caught=False) == shown
 
 
 def test_conditions_without_judgments_are_named_in_judged_constructions_alone():
@@ -65,7 +66,9 @@ def test_conditions_without_judgments_are_named_in_judged_constructions_alone():
         [("x", "p"), ("x", "p"), ("y", "p"), ("y", "q")], columns=["construction", "condition"]
     )
     inputs = SimpleNamespace(
-        run=SimpleNamespace(items=items), data=SimpleNamespace(judgments=judged)
+        run=SimpleNamespace(items=items),
+        data=SimpleNamespace(judgments=judged),
+        context=SimpleNamespace(conditions={}),
     )
     assert list(_missing_conditions(inputs, {"x": "Extraction"})) == [
         "Extraction: no judgments are left in q."

@@ -166,5 +166,12 @@ def test_files_without_scores_of_every_version_are_refused(tmp_path: Path):
     with pytest.raises(AnalysisError, match="an item has one version alone, so a model has none"):
         load_histories([write_rows(tmp_path / "t.parquet", [ROWS[0], ROWS[2]])])
     write_table(SCORES_OVER_TIME, [], tmp_path / "t.parquet", {"model": "LSTM"})
-    with pytest.raises(AnalysisError, match="does not say which model's training its scores are"):
+    with pytest.raises(AnalysisError, match=r"does not say where the data come from: .*family"):
         read_history_facts(tmp_path / "t.parquet")
+
+
+def test_a_checkpoint_with_a_score_above_0_is_refused(tmp_path: Path):
+    checkpoint, item, variant, _ = ROWS[-1]
+    rows = [*ROWS[:-1], (checkpoint, item, variant, 3.0)]
+    with pytest.raises(AnalysisError, match=f"row {len(ROWS)}: the score 3 is above 0"):
+        load_histories([write_rows(tmp_path / "t.parquet", rows)])

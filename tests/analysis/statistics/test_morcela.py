@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.calibration import FEWEST_ITEMS, out_of_sample
+from analysis.statistics.calibration import out_of_sample
+from analysis.statistics.links import FEWEST_TEXTS
 
 
 def studies(seed: int, n: int = 120):
@@ -36,7 +37,7 @@ def test_judgments_that_nothing_explains_are_not_predicted():
     assert np.mean(values) < 0.05
 
 
-@pytest.mark.parametrize(("n", "units"), [(FEWEST_ITEMS - 1, 5), (FEWEST_ITEMS, 1)])
+@pytest.mark.parametrize(("n", "units"), [(FEWEST_TEXTS - 1, 5), (FEWEST_TEXTS, 1)])
 def test_of_few_items_or_one_unit_nothing_is_predicted(n, units):
     rng, tokens, unigram, log_p, _ = studies(2, n)
     unit = pd.Series((np.arange(n) % units).astype(str))

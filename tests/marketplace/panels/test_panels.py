@@ -6,7 +6,7 @@ from flask.testing import FlaskClient
 
 from experiment.panels.table import PRESETS
 from marketplace.panels import create_panels
-from webapp.recruiters.panel.demonstration import listing
+from webapp.recruiters.panel.demonstration import find_listing
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def client(app) -> FlaskClient:
 
 def list_study(client: FlaskClient, platform: str, **more: object) -> None:
     link = "https://s.example/run/r?a={{%PROLIFIC_PID%}}&b=%SURVEY_CODE%&c=[%RID%]"
-    listed = listing(platform).listed("7", link, **more)
+    listed = find_listing(platform).listed("7", link, **more)
     assert client.post("/control/studies", json=listed).status_code == 200
 
 

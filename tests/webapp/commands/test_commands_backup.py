@@ -11,7 +11,7 @@ import pytest
 from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.backup.contents import BackupError
-from webapp.database.backup.routine import age_s, last_backup
+from webapp.database.backup.routine import age_s, read_last_backup
 from webapp.errors import WebappError
 
 
@@ -92,7 +92,7 @@ def test_a_backup_that_stays_makes_the_next_one_also_after_a_failure(
 ):
     folder = tmp_path / "backups"
     folder.mkdir()
-    assert last_backup(instance) is None
+    assert read_last_backup(instance) is None
     # Whatever is wrong with the database passes, and the next round finds it sound.
     file = instance / "parallax.sqlite3"
     sound = file.read_bytes()
@@ -118,4 +118,4 @@ def test_a_backup_that_stays_makes_the_next_one_also_after_a_failure(
         staying.communicate()
     last = json.loads((instance / "last_backup.json").read_text())
     assert last["drilled"] is False and last["file"].startswith(str(folder))
-    assert age_s(last_backup(instance), utc_now()) >= 0
+    assert age_s(read_last_backup(instance), utc_now()) >= 0

@@ -109,7 +109,7 @@ def begun(instance: Path) -> set[int]:
 
 def wait_until_ended(instance: Path) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while server.running(instance):
+    while server.find_running_server(instance):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

@@ -21,26 +21,26 @@ def test_an_instance_has_one_background_server_which_answers_until_it_is_stopped
     """And which is known to be gone where something killed it; its database is left alone."""
     started_here = "The server answers at http://127.0.0.1:"
     assert started_here in shell("serve", "--background", "--port", "0")
-    first = server.running(instance)
+    first = server.find_running_server(instance)
     with pytest.raises(WebappError, match="a server is already running in the background"):
         shell("serve", "--background", "--port", "0")
-    assert server.running(instance) == first
+    assert server.find_running_server(instance) == first
     os.killpg(os.getpgid(first.pid), signal.SIGKILL)
     deadline = time.monotonic() + PATIENCE_S
-    while server.running(instance) and time.monotonic() < deadline:
+    while server.find_running_server(instance) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (instance / "server.json").exists()
     with pytest.raises(WebappError, match="no server is running in the background"):
         shell("stop")
     assert not (instance / "server.json").exists()
     assert started_here in shell("serve", "--background", "--port", "0")
-    started = server.running(instance)
+    started = server.find_running_server(instance)
     assert httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S).json() == {"status": "ok"}
     for command in (("upgrade",), ("restore", "backup")):
         with pytest.raises(WebappError, match=r"a server is using the database.*parallax stop"):
             shell("db", *command)
     assert f"{started.url} (process {started.pid}) has stopped" in shell("stop")
-    assert server.running(instance) is None
+    assert server.find_running_server(instance) is None
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S)
 
@@ -108,7 +108,7 @@ def test_a_database_that_cannot_be_reached_is_said_before_anything_starts(shell,
     (instance / "parallax.toml").write_text('database_url = "sqlite:////proc/no/such.db"\n')
     with pytest.raises(WebappError, match="the database cannot be used"):
         shell("serve", "--background", "--port", "0")
-    assert server.running(instance) is None
+    assert server.find_running_server(instance) is None
 
 
 def test_settings_show_their_source_and_no_password(shell, instance, monkeypatch):

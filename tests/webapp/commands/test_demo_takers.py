@@ -35,7 +35,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
         found.append(["lm", "serve", str(model), "--tier", "next", "--port", "0"])
         yield "api:http://127.0.0.1:1/v1#m"
 
-    monkeypatch.setattr(demo, "_serving", serving)
+    monkeypatch.setattr(demo, "_serve_model", serving)
     # What training would have made is copied for the server.
     (tmp_path / "models" / "follower").mkdir(parents=True)
     folders = demo.take_sessions("minimal", tmp_path, tmp_path / "export", make)

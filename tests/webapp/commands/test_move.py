@@ -13,7 +13,7 @@ from webapp.commands import move as command
 from webapp.database import engine as engines
 from webapp.database import move
 from webapp.database.engine import make_engine
-from webapp.database.exclusive_access import hold
+from webapp.database.exclusive_access import take_shared_lock
 from webapp.database.models import Participant, Response
 from webapp.database.models.installation import stamp_of
 from webapp.database.move import MoveError
@@ -132,7 +132,7 @@ def test_a_command_that_waited_for_its_turn_to_write_says_that_all_was_moved(
 def test_the_right_to_pay_moves_too(shell, launched, url, instance):
     shell("db", "move", url)
     card = paying_copy.read_card(instance)
-    assert (card.state, card.database.split()[0]) == (paying_copy.State.PAYING, "postgresql")
+    assert (card.state, card.database.split()[0]) == (paying_copy.CardState.PAYING, "postgresql")
     for engine, pays in ((make_engine(url), True), (make_engine(sqlite_url(instance)), False)):
         with engine.connect().execution_options(reading=True) as connection:
             assert paying_copy.is_paying(connection, instance) is pays
@@ -154,9 +154,9 @@ def test_until_the_file_is_marked_the_sqlite_installation_goes_on(
 ):
     with monkeypatch.context() as patch:
         if where == "copying":  # inside the transaction that fills the target
-            patch.setattr(move, "start_counting", stop)
+            patch.setattr(move, "create_triggers", stop)
         elif where == "proving":
-            patch.setattr(command, "_prove_the_rest", stop)
+            patch.setattr(command, "_compare_files", stop)
         else:
             patch.setattr(command, "close_source", stop)
         with pytest.raises(StoppedError):
@@ -254,7 +254,7 @@ def test_a_copy_that_differs_is_refused(shell, launched, url, monkeypatch):
 
 def test_a_server_that_uses_the_file_is_stopped_first(shell, launched, url, instance):
     engine = make_engine(sqlite_url(instance))
-    server = hold(engine)
+    server = take_shared_lock(engine)
     with pytest.raises(WebappError, match="a server is using the database"):
         shell("db", "move", url)
     server.release()

@@ -20,7 +20,7 @@ from experiment.errors import StudyError
 from experiment.studies.load import BUILT_IN, load_study
 from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE, gettext, languages
 from webapp.database.models import Run
-from webapp.participant.data_notice import stored_data
+from webapp.participant.data_notice import list_stored_data
 
 pytestmark = pytest.mark.one_database
 WEBAPP = Path(webapp.__file__).parent
@@ -181,7 +181,7 @@ def test_a_language_that_nobody_knows_runs_from_left_to_right(client, run_in):
 def test_what_is_stored_is_told_in_the_pages_language(client, italian, study):
     page = client.get(f"/run/{italian.ref}").text
     assert "Che cosa viene conservato" in page
-    assert not [s for s in stored_data(study, known_to_platform=False) if s in page]
+    assert not [s for s in list_stored_data(study, known_to_platform=False) if s in page]
 
 
 def test_what_is_untranslated_is_marked_as_english_and_the_studys_own_words_come_first(

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from webapp.core.logging import log_formatter, write_logs
-from webapp.http.request_log import REQUEST_ID
+from webapp.http.request_log import REQUEST_ID_HEADER
 from webapp.recruiters.arrivals import Arrival
 from webapp.recruiters.direct import DirectRecruiter
 
@@ -117,7 +117,7 @@ def test_a_request_is_one_line_with_all_that_finds_it_again(visitor, run, log):
         "status": 200,
         "run": run.ref,
         "participant": visitor.home.removeprefix("/p/").partition(".")[0],
-        "request_id": response.headers[REQUEST_ID],
+        "request_id": response.headers[REQUEST_ID_HEADER],
     }
 
 
@@ -144,13 +144,13 @@ def test_every_message_of_a_request_bears_its_number(visitor, log):
 
 
 def test_a_number_given_by_a_server_in_front_is_kept(client, log):
-    client.get("/p/nobody/", headers={REQUEST_ID: "front-0123456789"})
+    client.get("/p/nobody/", headers={REQUEST_ID_HEADER: "front-0123456789"})
     assert requests(log)[0]["request_id"] == "front-0123456789"
 
 
 @pytest.mark.parametrize("given", ["short", "x" * 65, 'a"b c<d>e', "ünïcödé8"])
 def test_a_number_that_is_none_is_replaced(client, log, given):
-    client.get("/p/nobody/", headers={REQUEST_ID: given})
+    client.get("/p/nobody/", headers={REQUEST_ID_HEADER: given})
     assert requests(log)[0]["request_id"] != given
 
 

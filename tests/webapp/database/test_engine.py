@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import (
-    DatabaseAwayError,
+    DatabaseUnavailableError,
     make_engine,
     make_sessions,
     open_database,
@@ -56,7 +56,7 @@ def test_a_way_to_postgresql_is_encrypted_where_the_address_asks_for_it_or_there
         answered = pool.submit(say_no, server)
         port = server.getsockname()[1]
         url = f"postgresql+psycopg://postgres@127.0.0.1:{port}/study?sslmode=verify-full"
-        with pytest.raises(DatabaseAwayError, match="SSL was required"):
+        with pytest.raises(DatabaseUnavailableError, match="SSL was required"):
             open_database(url)
         answered.result()
     # It asked for TLS, and said nothing more when there was none.

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 import parallax
 from tests.patience import PATIENCE_S
 from webapp.database import exclusive_access as module
-from webapp.database.engine import DatabaseAwayError
-from webapp.database.exclusive_access import exclusive_access, hold
+from webapp.database.engine import DatabaseUnavailableError
+from webapp.database.exclusive_access import exclusive_access, take_shared_lock
 from webapp.errors import WebappError
 
 
@@ -27,7 +27,7 @@ def engine(app):
 
 
 def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(engine):
-    first, second = hold(engine), hold(engine)
+    first, second = take_shared_lock(engine), take_shared_lock(engine)
     first.release()
     with (
         pytest.raises(WebappError, match="a server is using the database"),
@@ -36,17 +36,17 @@ def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(eng
         pytest.fail("a second server still uses it")
     second.release()
     with exclusive_access(engine):
-        with pytest.raises(DatabaseAwayError, match="upgraded or restored"):
-            hold(engine)
+        with pytest.raises(DatabaseUnavailableError, match="upgraded or restored"):
+            take_shared_lock(engine)
         with pytest.raises(WebappError, match="using the database"), exclusive_access(engine):
             pytest.fail("two replace it at a time")
-    hold(engine).release()
+    take_shared_lock(engine).release()
 
 
 @pytest.mark.one_database("postgresql")
 def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(engine, monkeypatch):
     monkeypatch.setattr(module, "_CHECK_INTERVAL_S", 0.01)
-    mine = hold(engine)
+    mine = take_shared_lock(engine)
     take, taken, given_back = mine._take_lock, Event(), Event()
 
     def slowly():

@@ -10,7 +10,7 @@ import pytest
 from webapp.database import engine as db
 from webapp.database.file_systems import (
     file_system,
-    lacks,
+    find_missing_feature,
     refuse_network_disk,
     refuse_unfit_folder,
 )
@@ -55,9 +55,9 @@ def test_a_database_on_a_network_disk_is_refused_with_the_remedy(tmp_path, monke
 
 
 def test_a_disk_of_this_machine_can_do_what_sqlite_needs(tmp_path):
-    assert lacks(tmp_path) == ""
+    assert find_missing_feature(tmp_path) == ""
     assert list(tmp_path.iterdir()) == []
-    assert lacks(tmp_path / "missing") == ""
+    assert find_missing_feature(tmp_path / "missing") == ""
 
 
 def no_such_call(*_given: object, **_named: object) -> None:
@@ -97,4 +97,4 @@ def test_a_full_disk_is_no_unfit_one(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.write", full)
-    assert lacks(tmp_path) == ""
+    assert find_missing_feature(tmp_path) == ""

@@ -20,7 +20,7 @@ def test_a_server_s_transactions_have_a_limit(app, instance):
 
 
 def test_what_a_hanging_process_locked_is_free_again(run, instance, monkeypatch):
-    monkeypatch.setattr(pool, "_IDLE_TRANSACTION", "500ms")
+    monkeypatch.setattr(pool, "_IDLE_LIMIT", "500ms")
     services = create_app(instance).extensions["parallax"]
     lock = select(Run.id).with_for_update()
     with services.sessions() as hanging, services.sessions() as waiting:
@@ -35,7 +35,7 @@ def test_what_a_hanging_process_locked_is_free_again(run, instance, monkeypatch)
 
 
 def test_the_lock_of_a_long_job_is_kept(run, instance, monkeypatch):
-    monkeypatch.setattr(pool, "_IDLE_TRANSACTION", "500ms")
+    monkeypatch.setattr(pool, "_IDLE_LIMIT", "500ms")
     services = create_app(instance).extensions["parallax"]
     with exclusive(services.engine, instance, "example") as held:
         assert held

@@ -42,10 +42,10 @@ def test_who_finds_every_connection_taken_waits_until_one_is_free(engine: Engine
 def test_one_more_than_may_wait_is_refused_at_once_and_the_line_moves_on(
     engine: Engine, monkeypatch
 ):
-    monkeypatch.setattr(pool_module, "MOST_WAITING", 0)
+    monkeypatch.setattr(pool_module, "MOST_WAITING_REQUESTS", 0)
     with pytest.raises(PoolFullError, match="are already waiting for a connection"):
         engine.connect()
-    monkeypatch.setattr(pool_module, "MOST_WAITING", 1)
+    monkeypatch.setattr(pool_module, "MOST_WAITING_REQUESTS", 1)
     for _ in range(3):
         with engine.connect() as connection:
             assert connection.execute(text("SELECT 1")).scalar_one() == 1
@@ -54,7 +54,7 @@ def test_one_more_than_may_wait_is_refused_at_once_and_the_line_moves_on(
 def test_a_participant_for_whom_there_is_no_connection_is_told_kindly_and_comes_again(
     visitor, monkeypatch
 ):
-    monkeypatch.setattr(pool_module, "MOST_WAITING", 0)
+    monkeypatch.setattr(pool_module, "MOST_WAITING_REQUESTS", 0)
     page, answer = visitor.page(), visitor.answer(1)
     assert page.status_code == answer.status_code == 503
     assert "Many people are taking part right now" in page.text

@@ -14,9 +14,9 @@ def test_what_breaks_a_rule_of_the_schema_is_an_integrity_error(sessions):
     with sessions() as session:
         connection = session.connection()
         store = Prepared(insert(Stamp), connection.dialect, ("name", "value"))
-        store.do(connection, [row])
+        store.execute(connection, [row])
         with pytest.raises(IntegrityError) as caught:
-            store.do(connection, [row])
+            store.execute(connection, [row])
         assert not is_transient(caught.value)
 
 
@@ -30,11 +30,11 @@ def test_a_connection_that_is_lost_is_told_so_that_the_request_is_repeated(sessi
         with sessions() as other:
             other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": mine})
         with pytest.raises(DBAPIError) as caught:
-            find.find(connection, run=1)
+            find.fetch(connection, run=1)
         assert caught.value.connection_invalidated and is_transient(caught.value)
         session.rollback()
         connection = session.connection()
-        assert find.find(connection, run=-1) == []
+        assert find.fetch(connection, run=-1) == []
 
 
 def test_a_list_of_unknown_length_is_no_statement_for_many_uses(sessions):

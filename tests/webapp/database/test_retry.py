@@ -59,10 +59,10 @@ def before_statement(engine, monkeypatch):
 
     def arrange(do: Callable[[str], None]) -> None:
         event.listen(engine, "before_cursor_execute", lambda *given: do(given[2]))
-        for method in (Prepared.all, Prepared.run):
+        for method in (Prepared.fetch_raw, Prepared.execute_raw):
 
             def told(self, connection, values, method=method) -> object:
-                do(self.words)
+                do(self.sql)
                 return method(self, connection, values)
 
             monkeypatch.setattr(Prepared, method.__name__, told)
@@ -227,9 +227,9 @@ def test_what_participants_said_is_not_in_the_log(visitor, engine, monkeypatch, 
             raise OperationalError(statement, parameters, Exception("the disk is gone"))
 
     def fail(self, _connection, values) -> None:
-        raise engine.dialect.loaded_dbapi.OperationalError(f"{self.words} {list(values)}")
+        raise engine.dialect.loaded_dbapi.OperationalError(f"{self.sql} {list(values)}")
 
-    monkeypatch.setattr(Prepared, "run", fail)
+    monkeypatch.setattr(Prepared, "execute_raw", fail)
     caplog.set_level(logging.DEBUG)
     uuid = str(uuid4())
     assert visitor.answer(1, uuid=uuid).status_code == 503

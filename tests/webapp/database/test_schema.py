@@ -84,9 +84,9 @@ def earlier(url, tmp_path, request) -> None:
 @pytest.fixture
 def next_revision(tmp_path, monkeypatch) -> str:
     """A revision after the present one, which adds a column."""
-    folder = shutil.copytree(schema._MIGRATIONS, tmp_path / "migrations")
+    folder = shutil.copytree(schema._MIGRATIONS_FOLDER, tmp_path / "migrations")
     (folder / "versions" / "0036_shoe_size.py").write_text(NEXT_REVISION)
-    monkeypatch.setattr(schema, "_MIGRATIONS", folder)
+    monkeypatch.setattr(schema, "_MIGRATIONS_FOLDER", folder)
     monkeypatch.setattr(schema, "revisions", lambda: [*revisions(), "0036"])
     return "0036"
 

@@ -40,7 +40,7 @@ def test_a_table_that_somebody_keeps_open_is_waited_for_three_seconds_and_said(
 def test_a_transaction_that_still_sees_what_was_deleted_is_named_and_the_files_not_called_clean(
     run, sessions, instance, monkeypatch
 ):
-    monkeypatch.setattr("webapp.database.scrub._PATIENCE_S", 0.3)
+    monkeypatch.setattr("webapp.database.scrub._WAIT_LIMIT_S", 0.3)
     with sessions() as session:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         session.execute(text("SET application_name = 'a long report'"))

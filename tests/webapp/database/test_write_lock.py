@@ -143,7 +143,7 @@ def test_who_writes_without_taking_turns_is_waited_for(foreign):
 
 def test_nobody_waits_for_ever(foreign, monkeypatch):
     engine, shell = foreign
-    monkeypatch.setattr(write_lock, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(write_lock, "_TIMEOUT_S", 0.1)
     with pytest.raises(OperationalError, match="locked"):
         count_one(engine)
     shell.execute("COMMIT")

@@ -84,7 +84,7 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
     forbid(Operation.PAY, Operation.ADMIT)
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.FAULT
-    assert found.says == (
+    assert found.text == (
         "example: the ledger is old. Until this is corrected, the server does not pay, take new"
         " participants"
     )
@@ -129,7 +129,7 @@ def test_another_installation_s_record_forbids_everything_until_one_s_own_is_bac
     with reading(sessions) as session:
         [(name, found)] = find_blockers(session.connection())
         assert (name, found.forbids) == ("erasures", frozenset(Operation))
-        assert "belongs to another installation" in found.says
+        assert "belongs to another installation" in found.problem
     (instance / "erasures").write_bytes(own)
     with reading(sessions) as session:
         assert list(find_blockers(session.connection())) == []

@@ -21,7 +21,7 @@ from tests.webapp.gate.key_matrix import (
 )
 from webapp import create_app
 from webapp.core.keys import Purpose, make_keys
-from webapp.database.key_identity import known_keys
+from webapp.database.key_identity import read_fingerprints
 from webapp.errors import WebappError
 
 
@@ -75,7 +75,7 @@ def test_no_way_in_is_silent_about_keys_that_are_not_the_database_s(
 def test_a_new_database_gets_keys_and_keeps_their_fingerprints_and_nothing_secret(house):
     engine = house.app.extensions["parallax"].engine
     with engine.connect() as connection:
-        known = known_keys(connection)
+        known = read_fingerprints(connection)
     assert {purpose for purpose, _ in known} == set(Purpose)
     secrets = house.key.read_text().split()
     assert not set(known.values()) & set(secrets)
@@ -89,7 +89,9 @@ def test_a_rotated_key_is_noted_and_a_dropped_one_forgotten(house):
         running(house.folder) as app,
         app.extensions["parallax"].engine.connect() as connection,
     ):
-        assert [id_ for purpose, id_ in known_keys(connection) if purpose == "signing"] == [4]
+        assert [id_ for purpose, id_ in read_fingerprints(connection) if purpose == "signing"] == [
+            4
+        ]
 
 
 def test_keys_that_are_lost_for_ever_are_replaced_only_where_no_name_needs_them(house):

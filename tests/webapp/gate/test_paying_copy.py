@@ -42,7 +42,7 @@ def why_not(sessions, instance) -> list[str]:
         found = paying_copy.check_paying_copy(
             session.connection(), Installation(instance, Settings())
         )
-        return [each.says for each in found]
+        return [each.problem for each in found]
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_card_is_good_in_its_own_file_folder_and_machine_alone(
     shutil.move(instance / "kept", file)  # the same content, in another file
     assert paying_copy.read_card(instance) is None
     assert "copied or moved" in why_not(sessions, instance)[0]
-    paying_copy._write_card(instance, paying_copy.State.PAYING)
+    paying_copy._write_card(instance, paying_copy.CardState.PAYING)
     assert paying_copy.read_card(instance) is not None
     monkeypatch.setattr(paying_copy, "machine_id", lambda: "another")
     assert paying_copy.read_card(instance) is None
@@ -223,7 +223,7 @@ def test_taking_over_makes_every_open_run_be_compared_anew(
     assert f"parallax reconcile {run.ref} --fix" in taken.output
     with reading(sessions) as session:
         [(name, found)] = find_blockers(session.connection())
-        assert (name, "restored" in found.says) == ("ledger", True)
+        assert (name, "restored" in found.problem) == ("ledger", True)
 
 
 def test_a_database_that_is_restored_in_its_own_folder_takes_it_back_at_once(

@@ -5,7 +5,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from webapp.database.pool import PoolFullError
-from webapp.http.health import STOPPING
+from webapp.http.health import STOPPING_KEY
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_asking_writes_nothing(client, instance, caplog):
 
 
 def stop(app, _raised) -> None:
-    app.extensions[STOPPING] = lambda: True
+    app.extensions[STOPPING_KEY] = lambda: True
 
 
 def fail(app, raised) -> None:

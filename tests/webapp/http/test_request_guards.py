@@ -9,7 +9,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp import create_app
 from webapp.database.models import Participant
-from webapp.http.request_guards import LARGEST_FORM_BYTES, _Request
+from webapp.http.request_guards import LARGEST_FORM_BYTES, _CleanRequest
 
 ACCEPT = {"decision": "accept"}
 
@@ -89,7 +89,7 @@ def _read_form(body: bytes, kind: str = "application/x-www-form-urlencoded"):
         "REQUEST_METHOD": "POST", "CONTENT_TYPE": kind, "CONTENT_LENGTH": str(len(body)),
         "wsgi.input": BytesIO(body),
     }  # fmt: skip
-    return _Request(environ).form
+    return _CleanRequest(environ).form
 
 
 def test_a_form_is_decoded_in_bounded_time_or_refused():

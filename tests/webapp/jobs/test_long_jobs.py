@@ -8,7 +8,7 @@ import pytest
 
 from webapp.jobs import long_job_queue
 from webapp.jobs.long_job_queue import do_job
-from webapp.jobs.long_jobs import SILENT_AFTER, Jobs, JobState, Step
+from webapp.jobs.long_jobs import LOST_AFTER, Jobs, JobState, Step
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -33,13 +33,13 @@ def test_a_job_keeps_what_it_made_and_nothing_that_it_needed(jobs, tmp_path):
     assert do_job(tmp_path, job.id, lambda: NOW) is JobState.DONE
     assert {path.name for path in jobs.folder(job.id).iterdir()} == {"report", "job.json"}
     assert do_job(tmp_path, job.id, lambda: NOW) is JobState.DONE
-    assert jobs.about("run") == [jobs.job(job.id)] and jobs.about("other") == []
+    assert jobs.list_jobs("run") == [jobs.find(job.id)] and jobs.list_jobs("other") == []
 
 
 def test_a_step_that_fails_ends_the_job_and_says_why_without_the_server_s_paths(jobs, tmp_path):
     job = job_of(jobs, f"print(r'{tmp_path}/x is wrong'); raise SystemExit(2)", "never")
     assert do_job(tmp_path, job.id, lambda: NOW) is JobState.FAILED
-    assert jobs.job(job.id).text.strip() == "x is wrong"
+    assert jobs.find(job.id).text.strip() == "x is wrong"
 
 
 def test_a_cancelled_job_ends_while_its_command_is_at_work(jobs, tmp_path):
@@ -62,9 +62,9 @@ def test_a_job_keeps_whose_answers_it_exported(jobs, tmp_path):
         f" open(r'{{folder}}/run/responses.csv', 'w').write('{rows}')"
     )
     job = job_of(jobs, exports, "pass")
-    assert jobs.people(job.id) is None
+    assert jobs.read_marks(job.id) is None
     assert do_job(tmp_path, job.id, lambda: NOW) is JobState.DONE
-    assert jobs.people(job.id) == {"anna", "ben"}
+    assert jobs.read_marks(job.id) == {"anna", "ben"}
     assert not (jobs.folder(job.id) / "run").exists()
 
 
@@ -80,9 +80,9 @@ def test_a_job_that_is_removed_ends_and_leaves_nothing(jobs, tmp_path):
 
 def test_a_job_whose_server_died_is_lost_and_one_that_was_never_there_is_unknown(jobs):
     job = job_of(jobs, "pass")
-    at_work = jobs.changed(job.id, state=JobState.WORKING, alive_at=NOW.isoformat())
-    assert not at_work.is_lost(NOW + SILENT_AFTER)
-    assert at_work.is_lost(NOW + SILENT_AFTER + timedelta(seconds=1))
+    at_work = jobs.change(job.id, state=JobState.WORKING, alive_at=NOW.isoformat())
+    assert not at_work.is_lost(NOW + LOST_AFTER)
+    assert at_work.is_lost(NOW + LOST_AFTER + timedelta(seconds=1))
     for unknown in ("", "../x", "nothing"):
         with pytest.raises(KeyError):
-            jobs.job(unknown)
+            jobs.find(unknown)

@@ -101,7 +101,7 @@ def test_complete_recruitment_and_ended_jobs_are_told(
         visitor.answer_all()
         visitor.questionnaire(native_language="x")
     notify_researchers(services)
-    Jobs(instance).changed(job.id, state=JobState.FAILED, text="why")
+    Jobs(instance).change(job.id, state=JobState.FAILED, text="why")
     notify_researchers(services)
     texts = [body["text"].splitlines()[0] for _, body in told]
     assert any("places are finished" in text for text in texts), texts

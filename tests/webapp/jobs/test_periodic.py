@@ -14,7 +14,7 @@ from huey import Huey
 from tests.patience import PATIENCE_S
 from webapp.core.metrics import Metrics
 from webapp.database.locks import exclusive
-from webapp.jobs.periodic_queue import PERIODIC, PeriodicJob, open_queue, run_job
+from webapp.jobs.periodic_queue import PERIODIC_JOBS, PeriodicJob, open_queue, run_job
 
 NODE = Path(__file__).with_name("node.py")
 ROOT = Path(__file__).parents[3]
@@ -159,4 +159,4 @@ def test_a_job_that_fails_is_logged_and_counted(services, instance, caplog):
 
 
 def test_no_job_has_ticks_shorter_than_a_minute():
-    assert all(job.every_s >= 60 for job in PERIODIC.values())
+    assert all(job.every_s >= 60 for job in PERIODIC_JOBS.values())

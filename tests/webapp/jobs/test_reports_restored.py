@@ -69,7 +69,7 @@ def said_everywhere(sessions):
     def read() -> str:
         with reading(sessions) as session:
             found = [each for name, each in find_blockers(session.connection()) if name == "told"]
-        return " ".join(f"{each.says}. {each.remedy}" for each in found)
+        return " ".join(f"{each.problem}. {each.remedy}" for each in found)
 
     return read
 

@@ -37,7 +37,7 @@ def say_more(monkeypatch, app):
 
     def more() -> None:
         for module in (consent, rights):
-            name = "text_of_consent" if module is rights else "consent_text"
+            name = "compose_consent_text"
             before = getattr(module, name)
             monkeypatch.setattr(module, name, lambda *a, _b=before, **k: _b(*a, **k) + "More.\n")
         # A new version runs in new processes.

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from experiment.studies.load import load_study
 from webapp.database.models import Payment
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.reconciliation.snapshot import MatchedBonuses, Snapshot
+from webapp.payments.reconciliation.snapshot import MatchedBonuses, PaymentSnapshot
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -53,7 +53,9 @@ def snapshot(*payments, works=(), accounts=(), shown=(), elsewhere=(), **fields)
         "at": NOW, **fields,
     }  # fmt: skip
     books = MatchedBonuses((), Counter(dict(shown)), elsewhere)
-    return Snapshot(accounts=accounts, assignments=works, payments=payments, books=books, **given)
+    return PaymentSnapshot(
+        accounts=accounts, assignments=works, payments=payments, bonuses=books, **given
+    )
 
 
 def study(bonus="none", amount="0"):

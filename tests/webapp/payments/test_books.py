@@ -18,7 +18,7 @@ from webapp.payments.platform_payments import (
     refuse_unexplained_bonuses,
 )
 from webapp.payments.reconciliation.snapshot import find_unrecorded, match_bonuses
-from webapp.payments.run_payments import Outcome, Proposal
+from webapp.payments.run_payments import PaymentOutcome, Proposal
 from webapp.recruiters.platform import Bonus, PlatformError
 
 
@@ -70,8 +70,8 @@ def test_a_listed_bonus_is_the_line_s_whose_mark_it_ends_with():
     listed = [bonus(5, f"Fine {get_bonus_mark(ours)}"), bonus(5, f"{get_bonus_mark(ours)} Fine"),
               bonus(5), bonus(5, f"Fine {get_bonus_mark(reward)}")]  # fmt: skip
     books = match_bonuses(PlatformDouble(), listed, [ours, reward])
-    assert books.shown == {11: 1} and [each for each, _ in books.elsewhere] == listed[1:]
-    kept = [line(token=books.elsewhere[0][1].token("r"))]
+    assert books.n_shown == {11: 1} and [each for each, _ in books.unrecorded] == listed[1:]
+    kept = [line(token=books.unrecorded[0][1].token("r"))]
     assert [each for each, _ in find_unrecorded(books, "r", kept)] == listed[2:]
 
 
@@ -83,11 +83,11 @@ def test_what_shows_its_amount_alone_is_a_done_line_s_first_and_each_once():
     ]  # fmt: skip
     listed = [bonus(5), bonus(5), bonus(5), bonus(6), bonus(7), bonus(5)]
     books = match_bonuses(PaysAnybody(), listed, lines)
-    assert books.shown == {1: 1, 2: 1, 5: 1}
-    assert [each.amount_minor for each, _ in books.elsewhere] == [5, 7, 5]
-    serials = [item.serial for _, item in books.elsewhere]
+    assert books.n_shown == {1: 1, 2: 1, 5: 1}
+    assert [each.amount_minor for each, _ in books.unrecorded] == [5, 7, 5]
+    serials = [item.serial for _, item in books.unrecorded]
     assert serials == ["elsewhere\x1f5\x1f4", "elsewhere\x1f7\x1f1", "elsewhere\x1f5\x1f5"]
-    assert match_bonuses(PaysAnybody(), [bonus(5)], lines).shown == {2: 1}
+    assert match_bonuses(PaysAnybody(), [bonus(5)], lines).n_shown == {2: 1}
 
 
 def entry(who=1, minor=5, reason="Fine.", worker=None):
@@ -196,7 +196,9 @@ def test_a_proposal_is_told_apart_by_whom_how_much_what_for_and_what_else_it_may
     others.append(of(entry(), currency="EUR"))
     assert len({each.digest for each in (of(entry()), *others)}) == 6
     assert of(entry(), entry(2)).digest == of(entry(2), entry()).digest
-    ways = [of(entry()).order(undo_rejections=a, additional=b) for a in (0, 1) for b in (0, 1)]
+    ways = [
+        of(entry()).digest_request(undo_rejections=a, additional=b) for a in (0, 1) for b in (0, 1)
+    ]
     assert len(set(ways)) == 4
-    outcome = Outcome(Counter(refused=1, done=2), ())
-    assert outcome.undone == 1 and str(outcome) == "2 done, 1 refused"
+    outcome = PaymentOutcome(Counter(refused=1, done=2), ())
+    assert outcome.n_unpaid == 1 and str(outcome) == "2 done, 1 refused"

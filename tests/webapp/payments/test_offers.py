@@ -63,7 +63,7 @@ def test_an_offer_gives_way_to_another_amount_or_to_none(monkeypatch, offered, a
     )
     run = Some(
         sessions=None, platform=None, run=Some(ref="r"), now=None,
-        note=lambda *what, **after: told.append((what, after)),
+        log_act=lambda *what, **after: told.append((what, after)),
     )  # fmt: skip
     assert withdraw_offer(run, "AWORKER1", amount) == taken_back
     assert len(withdrawn) == (taken_back is not None)

@@ -179,7 +179,7 @@ def test_nothing_is_paid_or_written_down_where_the_gate_forbids_it(
     monkeypatch.setattr(gate, "CHECKS", {"example": lambda *_: shut})
     for act in (
         lambda: paying.carry_out(proposal),
-        lambda: paying.offer(offered, "http://x"),
+        lambda: paying.offer_compensation(offered, "http://x"),
         lambda: make_payments(sessions, platform, [waiting.id], clock),
         paying.pay_compensation,
     ):

@@ -88,7 +88,7 @@ def found(instance, database_url):
 def served(instance) -> Iterator[str]:
     """The address of a real server, with the log of one."""
     yield server.start(instance, workers=1).url
-    if server.running(instance):
+    if server.find_running_server(instance):
         server.stop(instance)
 
 

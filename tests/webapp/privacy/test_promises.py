@@ -14,7 +14,7 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, StudyFile
 from webapp.erasures.file import WishKind, read_record
-from webapp.jobs.periodic_queue import PERIODIC
+from webapp.jobs.periodic_queue import PERIODIC_JOBS
 from webapp.runs.runs import close_run
 
 PROMISE = b'\n[privacy]\nkeep_identifying_days = 3\nidentifying_questions = ["native_language"]\n'
@@ -74,7 +74,7 @@ def test_a_machine_s_start_adds_the_wishes_that_another_machine_heard(
 
 @pytest.mark.one_database
 def test_what_a_long_reader_kept_in_the_log_is_gone_at_the_next_tick(app, finished, instance):
-    job, services = PERIODIC["empty_log"], app.extensions["parallax"]
+    job, services = PERIODIC_JOBS["empty_log"], app.extensions["parallax"]
     assert job.every_s == 60
     with closing(sqlite3.connect(instance / "parallax.sqlite3")) as reader:
         reader.execute("BEGIN")
@@ -90,7 +90,7 @@ def test_what_a_long_reader_kept_in_the_log_is_gone_at_the_next_tick(app, finish
 def test_a_restored_backup_is_brought_up_to_date_by_the_job_of_the_hour(
     app, finished, sessions, instance, shell, clock, tmp_path
 ):
-    job = PERIODIC["erase_identities"]
+    job = PERIODIC_JOBS["erase_identities"]
     assert job.every_s == 3600
     with sessions.begin() as session:
         toml = session.scalars(select(StudyFile).where(StudyFile.name == "study.toml")).one()

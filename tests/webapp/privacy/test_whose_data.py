@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from webapp.commands.privacy import platform_of
+from webapp.commands.privacy import find_platform_name
 from webapp.database.models import Device, Event, Verdict
 from webapp.errors import RequestError
 from webapp.privacy.amendments import release_use, restrict_use, was_corrected_since_verdict
-from webapp.privacy.own_data import _KEYS, collect_own_data
+from webapp.privacy.own_data import _INTERNAL_KEYS, collect_own_data
 
 pytestmark = pytest.mark.one_database
 
@@ -36,7 +36,9 @@ def test_own_data_are_ones_own_and_no_key_of_the_database(book):
         rows = [each["you"], *each["devices"], *each["notes_of_the_researchers"]]
         assert all(value not in (None, "") for row in rows for value in row.values())
         names = {name for row in (*rows, *each["told_to_the_platform"]) for name in row}
-        assert not names & set(_KEYS) and not [name for name in names if name.endswith("_key")]
+        assert not names & set(_INTERNAL_KEYS) and not [
+            name for name in names if name.endswith("_key")
+        ]
         json.dumps(each)
 
 
@@ -76,6 +78,6 @@ def test_a_draft_names_who_recruits(study):
     found = study.model_copy(update={"panel": type("Panel", (), panel), "recruitment": None})
     unnamed = study.model_copy(update={"panel": type("Panel", (), {"preset": ""})})
     nobody = study.model_copy(update={"panel": None, "recruitment": None})
-    assert [platform_of(each) for each in (found, unnamed, study, nobody)] == [
+    assert [find_platform_name(each) for each in (found, unnamed, study, nobody)] == [
         "prolific", "[recruiting platform]", "[recruiting platform]", "",
     ]  # fmt: skip

@@ -10,8 +10,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run
-from webapp.recruiters.simulated_crowd import Outcome, simulate
-from webapp.recruiters.simulated_plan import Plan, plan
+from webapp.recruiters.simulated_crowd import VisitOutcome, simulate
+from webapp.recruiters.simulated_plan import Plan, make_plan
 from webapp.runs.runs import load_launched_study
 
 
@@ -39,7 +39,7 @@ def ready(sessions: Sessions, simulated_run: Run) -> Callable[..., Plan]:
         run: Run = simulated_run, responder: str | None = None, accuracy: float | None = None
     ) -> Plan:
         with reading(sessions) as session:
-            made = plan(session, run, load_launched_study(session, run))
+            made = make_plan(session, run, load_launched_study(session, run))
         if responder is not None:
             made = replace(made, responders=(responder,) * len(made.responders))
         if accuracy is not None:
@@ -51,10 +51,10 @@ def ready(sessions: Sessions, simulated_run: Run) -> Callable[..., Plan]:
 
 
 @pytest.fixture
-def send(url: str, ready: Callable[..., Plan]) -> Callable[..., list[Outcome]]:
+def send(url: str, ready: Callable[..., Plan]) -> Callable[..., list[VisitOutcome]]:
     """Return a function that sends participants and gives their outcomes by number."""
 
-    def visit(participants: int | None = None, workers: int = 4, **changes) -> list[Outcome]:
+    def visit(participants: int | None = None, workers: int = 4, **changes) -> list[VisitOutcome]:
         outcomes = simulate(ready(**changes), url, participants, workers)
         return sorted(outcomes, key=lambda outcome: outcome.number)
 

@@ -39,7 +39,7 @@ from webapp.payments.ledger import load_payments
 from webapp.payments.non_idempotent_bonuses import settle_by_hand
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import find_discrepancies, fix_discrepancies
-from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.snapshot import PaymentSnapshot, take_snapshot
 from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.rewards import build_review_entry, build_reward_entries, refuse_rejection
 from webapp.recruiters.mturk.client import open_client
@@ -157,7 +157,7 @@ class Stage:
             owed, bonuses_by_rule(self.study.payment, [a.bonus_candidate for a in owed], "run")
         )[0]
 
-    def look(self) -> Snapshot:
+    def look(self) -> PaymentSnapshot:
         self.poll()
         return take_snapshot(self.sessions, self.platform, self.run, self.tokens, self.clock())
 

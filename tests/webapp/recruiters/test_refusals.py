@@ -28,7 +28,7 @@ from webapp.recruiters.mturk.errors import platform_errors
 from webapp.recruiters.mturk.worker import WorkerSession
 from webapp.recruiters.panel.recruiter import required_secrets
 from webapp.recruiters.panel.reporting import send_report as report
-from webapp.recruiters.prolific.api import Busy, Calls, SubmissionAnswer, member
+from webapp.recruiters.prolific.api import ApiClient, SubmissionAnswer, WalletBusyError, member
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -37,7 +37,7 @@ from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
 from webapp.recruitment.publish import require_recruitment
 from webapp.runs.launch import check_responsible_people
 from webapp.server.researcher_worker import read_chunk
-from webapp.serverless.replay import Replay
+from webapp.serverless.replay import SessionReplay
 from webapp.sessions import consent_texts
 from webapp.sessions.consent import run_closed_error
 from webapp.sessions.lookup import find_participant
@@ -83,25 +83,25 @@ def simulated(kind: type, status: int, body: object) -> SimulatedSession:
     return at(kind, answering(status, body))
 
 
-CALLS = Some(read=lambda *_: {"results": []}, pages=lambda *_: iter(()))
-SUBSCRIBED = Some(read=CALLS.read, once_with_headers=lambda *_: ({"id": "s"}, {}))
+CALLS = Some(get=lambda *_: {"results": []}, list_entries=lambda *_: iter(()))
+SUBSCRIBED = Some(get=CALLS.get, send_once_with_headers=lambda *_: ({"id": "s"}, {}))
 
 
 def no_connection() -> object:
-    calls = Calls(answering(0, None, error=httpx.ConnectError("refused")), 1, lambda _: None)
-    return calls.read("/users/me/")
+    calls = ApiClient(answering(0, None, error=httpx.ConnectError("refused")), 1, lambda _: None)
+    return calls.get("/users/me/")
 
 
 def a_header_that_cannot_be_sent() -> object:
     error = httpx.LocalProtocolError("Illegal header value b'Token secret\\n'")
-    return Calls(answering(0, None, error=error), 1, lambda _: None).read("/users/me/")
+    return ApiClient(answering(0, None, error=error), 1, lambda _: None).get("/users/me/")
 
 
 def a_bonus_while_the_wallet_is_busy() -> None:
     def busy(*_: object) -> None:
-        raise Busy("the wallet is in use", where="POST /pay/")
+        raise WalletBusyError("the wallet is in use", where="POST /pay/")
 
-    ProlificClient("e", Some(once=busy), ProlificSettings()).pay_bonus("1")
+    ProlificClient("e", Some(send_once=busy), ProlificSettings()).pay_bonus("1")
 
 
 def a_report_of_what_nobody_knows() -> None:
@@ -115,7 +115,7 @@ def a_refused_call(code: str, message: str) -> None:
 
 
 def a_place_that_the_run_lacks() -> None:
-    replay = object.__new__(Replay)
+    replay = object.__new__(SessionReplay)
     replay.mark, replay._places, replay.run = Some(sessions=1), [(1, 2)], Some(id=1)
     replay.session = NOBODY_THERE
     replay._place(Some(participant=Some(id=1)), Some(body={"number": 1}))
@@ -216,7 +216,7 @@ def test_a_fault_is_told_in_words(call, says):
 )  # fmt: skip
 def test_what_a_platform_cannot_do_is_said(command, arguments, says, monkeypatch):
     found = Some(platform=ELSEWHERE, ref="run", offers=("O1",))
-    monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(offers, "open_published_run", lambda *_, **__: found)
     monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     told = said(lambda: command.main(arguments, standalone_mode=False))
     assert told == (
@@ -228,7 +228,7 @@ def test_what_a_platform_cannot_do_is_said(command, arguments, says, monkeypatch
 def test_somebody_elses_assignment_is_not_asked_to_be_returned(monkeypatch):
     platform = Some(submission=lambda _: Some(offer_id="O2"), request_return=print)
     found = Some(platform=platform, ref="run", offers=("O1",))
-    monkeypatch.setattr(offers, "open_published", lambda *_, **__: found)
+    monkeypatch.setattr(offers, "open_published_run", lambda *_, **__: found)
     monkeypatch.setattr(options, "_refuse_missing_installation", lambda _: None)
     asked = ("run", "A1", "--reason", "r")
     assert said(lambda: offers.ask_return.main(asked, standalone_mode=False)) == (
@@ -259,6 +259,6 @@ def test_an_offer_that_may_be_posted_or_not_is_not_withdrawn(monkeypatch):
 
 
 def test_a_consent_text_that_others_store_again_and_again_is_given_up(monkeypatch):
-    monkeypatch.setattr(consent_texts, "_TRIES", 0)
+    monkeypatch.setattr(consent_texts, "_MOST_TRIES", 0)
     told = said(lambda: consent_texts.store_agreed_text(None, Some(id=1), "text", LONG_AGO))
     assert told == "a consent text could not be stored"

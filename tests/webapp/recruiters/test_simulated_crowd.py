@@ -16,8 +16,8 @@ from experiment.studies.study import Rule
 from webapp.database.models import Answer, Participant, Response, RunItem, Trial
 from webapp.errors import RunError, WebappError
 from webapp.recruiters.simulated_crowd import simulate
-from webapp.recruiters.simulated_plan import plan
-from webapp.recruiters.simulated_session import Page
+from webapp.recruiters.simulated_plan import make_plan
+from webapp.recruiters.simulated_session import ParsedPage
 from webapp.runs.launch import launch_run
 from webapp.runs.runs import load_launched_study
 
@@ -139,7 +139,7 @@ def test_a_question_that_decides_who_is_kept_gets_an_accepted_answer(url, ready,
 def test_the_accepted_answers_are_those_of_the_studys_rules(sessions, simulated_run, study):
     rule = Rule(rule="not_native", question="native_language", accepted=["English"])
     with sessions() as session:
-        found = plan(session, simulated_run, study.model_copy(update={"exclusion": [rule]}))
+        found = make_plan(session, simulated_run, study.model_copy(update={"exclusion": [rule]}))
     assert found.accepted == {"native_language": ("English",)}
 
 
@@ -156,7 +156,7 @@ def test_a_refused_arrival_is_reported(url, ready):
 
 def test_simulated_participants_never_come_to_a_run_for_people(session, run):
     with pytest.raises(RunError, match="is for people"):
-        plan(session, run, load_launched_study(session, run))
+        make_plan(session, run, load_launched_study(session, run))
 
 
 def test_more_than_the_free_places_are_refused_before_anybody_comes(
@@ -181,7 +181,7 @@ def test_a_missing_server_is_said_once(ready, nowhere):
 
 
 def test_a_page_is_read_as_a_browser_reads_it():
-    page = Page(
+    page = ParsedPage(
         '<body data-page="consent"><input type=hidden name="visit" value="a&amp;b">'
         '<input type="text" name="other" value="x">'
         '<script id="session" type="application/json">{"a": "<\\u002fb>"}</script>text</body>'

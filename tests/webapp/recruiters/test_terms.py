@@ -10,7 +10,7 @@ from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study, load_study
 from webapp.errors import RunError
 from webapp.recruiters.mturk.requests import offer_request, type_request
-from webapp.recruiters.prolific.drafts import draft_of
+from webapp.recruiters.prolific.drafts import build_draft
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.registry import recruiter_classes
 from webapp.recruiters.terms import Treatment, list_keys, refuse_unknown_terms, set_aside
@@ -125,7 +125,7 @@ def asked_of_prolific(study) -> object:
     offer = build_offer(study.recruitment, "https://s.example/run/r", 9, "token")
     if task.list_quotas:
         offer = replace(offer, quotas=(("https://s.example/run/r?link=one", 9),))
-    return draft_of(task, offer, ProlificSettings())
+    return build_draft(task, offer, ProlificSettings())
 
 
 ASKED = {"mturk": asked_of_mturk, "prolific": asked_of_prolific}

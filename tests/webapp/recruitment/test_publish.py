@@ -10,7 +10,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Participant, Place, Recruitment
 from webapp.errors import RunError
 from webapp.recruiters.platform import PlatformUnreachable
-from webapp.recruitment.messages import check_text
+from webapp.recruitment.messages import check_message
 from webapp.recruitment.poll import poll_run
 from webapp.recruitment.progress import extend_run, load_hit_states, pause_run
 from webapp.recruitment.publish import draft_plan
@@ -192,4 +192,4 @@ def test_participants_of_the_run_are_counted_by_those_who_finished(
 def test_a_message_of_nothing_or_of_too_much_is_not_sent(text):
     said = r"the message has \d+ characters\. Expected between 1 and [\d,]+\. Nothing was sent"
     with pytest.raises(RunError, match=said):
-        check_text(text)
+        check_message(text)

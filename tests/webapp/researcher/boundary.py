@@ -14,11 +14,11 @@ from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
 from webapp.core.addresses import RESEARCHER_PATH
 from webapp.database.engine import Sessions
-from webapp.researcher.access import COOKIE, get_required_access
+from webapp.researcher.access import SESSION_COOKIE, get_required_access
 from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
 from webapp.users.projects import add_project, find_project
-from webapp.users.roles import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Role, Scope
+from webapp.users.roles import ROLE_RIGHTS, SCOPE_RIGHTS, ProjectRole, Right, Role, Scope
 from webapp.users.sign_in import make_form_token, open_session
 from webapp.users.tokens import make_token
 from webapp.users.users import add_user, find_user
@@ -58,7 +58,7 @@ class World:
         """Give somebody another session, the one before being over."""
         with sessions.begin() as session:
             token = open_session(session, find_user(session, who.replace(" ", "_")), "", LAUNCHED)
-        self.clients[who].set_cookie(COOKIE, token, path=RESEARCHER_PATH)
+        self.clients[who].set_cookie(SESSION_COOKIE, token, path=RESEARCHER_PATH)
         self.forms[who] = make_form_token(token)
 
     def ask(self, rule: Rule, who: str, ref: str = "", project: str = HERE) -> tuple[int, str]:
@@ -86,7 +86,7 @@ def build(app: Flask, sessions: Sessions, once: DoneOnce) -> World:
     refs, cookies, tokens = once("world", lambda: _stored(sessions), first=True)
     clients = {who: app.test_client() for who in PERSONS}
     for who, cookie in cookies.items():
-        clients[who].set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
+        clients[who].set_cookie(SESSION_COOKIE, cookie, path=RESEARCHER_PATH)
     forms = {who: make_form_token(cookie) for who, cookie in cookies.items()}
     return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
 
@@ -125,7 +125,7 @@ def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages start no commands: what they print is none of this, whether they are reached is."""
     for page in ("launch", "studies", "installation"):
         monkeypatch.setattr(f"webapp.researcher.{page}.run_parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.run_page._ROUNDS", 1)
+    monkeypatch.setattr("webapp.researcher.run_page._MOST_CHECKS", 1)
 
 
 def token_name(who: str, scope: Scope) -> str:
@@ -166,7 +166,7 @@ def expected(needed: Right | Role | Scope | None, who: str) -> str:
         return "yes"
     if who not in INSIDE:
         return "unseen"
-    return "yes" if needed in RIGHTS_OF[ProjectRole(who)] else "no"
+    return "yes" if needed in ROLE_RIGHTS[ProjectRole(who)] else "no"
 
 
 def expected_of_token(rule: Rule, needed: Scope, who: str, scope: Scope) -> str:
@@ -178,7 +178,7 @@ def expected_of_token(rule: Rule, needed: Scope, who: str, scope: Scope) -> str:
         return "no"
     if "ref" not in rule.arguments:
         return "yes"  # a list of what its user sees, which may be empty
-    return expected(NEEDED_BY[needed], who)
+    return expected(SCOPE_RIGHTS[needed], who)
 
 
 def token_table(app: Flask) -> str:
@@ -211,7 +211,7 @@ def table(app: Flask) -> str:
             cells = (expected(needed, who) for who in columns)
             path = rule.rule.removeprefix(RESEARCHER_PATH).replace("<", "{").replace(">", "}")
             lines.append(f"| {method} `{path}` | {told} | " + " | ".join(cells) + " |")
-    assert set(NEEDED_BY) == set(Scope)
+    assert set(SCOPE_RIGHTS) == set(Scope)
     return "\n".join(lines)
 
 

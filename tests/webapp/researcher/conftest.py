@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Clock
 from webapp.core.addresses import RESEARCHER_PATH
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.users.roles import Role
 from webapp.users.sign_in import make_form_token
 from webapp.users.users import add_user
@@ -39,7 +39,7 @@ class Researcher:
 
     def form_token(self) -> str:
         """What the forms of every page carry that this browser loads."""
-        cookie = self.client.get_cookie(COOKIE, path=RESEARCHER_PATH)
+        cookie = self.client.get_cookie(SESSION_COOKIE, path=RESEARCHER_PATH)
         return make_form_token(cookie.value) if cookie else ""
 
     def post(self, path: str, **data: str) -> TestResponse:

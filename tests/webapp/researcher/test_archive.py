@@ -34,7 +34,7 @@ def test_programs_are_asked_to_take_part_in_a_simulated_run_alone(
         assert refused.status_code == 400
         assert "The number of programs must be from 1 to 1,000." in refused.text
     assert here.post(address, people="2").status_code == 303
-    [job] = Jobs(instance).about(simulated_run.ref)
+    [job] = Jobs(instance).list_jobs(simulated_run.ref)
     assert list(job.steps[0].arguments[:4]) == [
         "simulate",
         simulated_run.ref,

@@ -159,14 +159,14 @@ def test_serve_prints_the_link_on_a_terminal_and_hides_its_secret_elsewhere(
     instance, researcher, monkeypatch, capsys, terminal
 ):
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
-    serving._tell_first_owner(instance, "http://127.0.0.1:9")
+    serving._print_owner_link(instance, "http://127.0.0.1:9")
     told = capsys.readouterr().out
     assert "Nobody owns this installation yet" in told
     is_whole = re.search(r"/researcher/first-owner\?token=\S{40}", told) is not None
     assert is_whole is terminal
     assert ("token=... (hidden here" in told) is not terminal
     researcher(Role.OWNER)
-    serving._tell_first_owner(instance, "http://127.0.0.1:9")
+    serving._print_owner_link(instance, "http://127.0.0.1:9")
     assert capsys.readouterr().out == ""
 
 

@@ -73,11 +73,11 @@ def test_settings_are_shown_and_secrets_are_stars(here, instance):
 def test_a_backup_is_made_once_beside_the_server(here, instance, clock):
     for _ in range(2):
         assert here.post("/backups").status_code == 303
-    [job] = Jobs(instance).everything()
+    [job] = Jobs(instance).list_all()
     assert "waiting" in here.get("/backups").text
-    assert do_job(instance, job.id, clock) is JobState.DONE, Jobs(instance).job(job.id).text
+    assert do_job(instance, job.id, clock) is JobState.DONE, Jobs(instance).find(job.id).text
     [file] = (instance / "room_backups").glob("*.backup")
     page = here.get("/backups").text
     assert file.name in page and "done" in page
     assert here.post("/backups").status_code == 303
-    assert len(list(Jobs(instance).everything())) == 1
+    assert len(list(Jobs(instance).list_all())) == 1

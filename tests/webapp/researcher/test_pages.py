@@ -15,7 +15,7 @@ from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
 from webapp.jobs.housekeeping import summarise_run
 from webapp.researcher import run_page
-from webapp.researcher.participants import SORTS
+from webapp.researcher.participants import SORT_LABELS
 from webapp.runs.blinding import unblind_run
 from webapp.runs.runs import load_launched_study
 from webapp.users.roles import Role
@@ -28,7 +28,7 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture
 def no_watchers(monkeypatch) -> None:
     """Nobody else watches, whatever another test of this process left behind."""
-    monkeypatch.setattr(run_page, "_watcher_slots", BoundedSemaphore(run_page.WATCHERS))
+    monkeypatch.setattr(run_page, "_watcher_slots", BoundedSemaphore(run_page.MOST_WATCHERS))
 
 
 @pytest.fixture
@@ -162,7 +162,9 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     assert "impossible time" not in before
     assert f"parallax summarise {run.ref}" in before
     summarise_run(sessions, run.ref, load_launched_study, clock())
-    pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
+    pages = {
+        sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORT_LABELS
+    }
     assert all("1 participant." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
     assert "impossible time" in pages["flags"]
@@ -197,7 +199,7 @@ def test_what_cannot_be_done_is_said_on_the_runs_own_page(run, researcher):
 
 
 def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypatch):
-    monkeypatch.setattr(run_page, "_EVERY_S", 0.0)
+    monkeypatch.setattr(run_page, "_CHECK_INTERVAL_S", 0.0)
     here = researcher(Role.VIEWER)
     stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
     events = stream.iter_encoded()
@@ -210,7 +212,7 @@ def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypat
 def test_a_place_is_not_kept_for_a_browser_that_left_while_nothing_changes(
     run, researcher, monkeypatch
 ):
-    monkeypatch.setattr(run_page, "_PING_EVERY_S", 0.0)
+    monkeypatch.setattr(run_page, "_PING_INTERVAL_S", 0.0)
     here = researcher(Role.VIEWER)
     stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
     events = stream.iter_encoded()
@@ -234,7 +236,7 @@ def test_watchers_beyond_the_most_are_refused_and_each_one_frees_a_slot(
 ):
     here = researcher(Role.VIEWER)
     path = f"/researcher/runs/{run.ref}/live"
-    watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
+    watching = [here.client.get(path, buffered=False) for _ in range(run_page.MOST_WATCHERS)]
     refused = here.client.get(path)
     said = "Too many pages are watching runs at the moment, so this page does not update by itself"
     assert (refused.status_code, said in refused.text) == (503, True)
@@ -257,10 +259,10 @@ def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_frees_its_slot(
 
     with monkeypatch.context() as patch:
         patch.setattr(run_page, "render_live_part", fails)
-        for _ in range(run_page.WATCHERS + 1):
+        for _ in range(run_page.MOST_WATCHERS + 1):
             assert here.client.get(path).status_code == 404
-    watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
-    assert [each.status_code for each in watching] == [200] * run_page.WATCHERS
+    watching = [here.client.get(path, buffered=False) for _ in range(run_page.MOST_WATCHERS)]
+    assert [each.status_code for each in watching] == [200] * run_page.MOST_WATCHERS
     made.clear()
     monkeypatch.setattr(run_page, "render_live_part", fails)
     assert here.client.get(path).status_code == 503

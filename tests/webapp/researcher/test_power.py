@@ -16,7 +16,7 @@ def here(researcher):
 def test_a_study_is_simulated_and_the_table_and_figure_are_read(here, instance, app, browser):
     asked = {"study": "minimal", "per_list": "20, 5,5", "simulations": "10", "difference": ".1"}
     assert here.post("/studies/power", **asked).status_code == 303
-    [job] = Jobs(instance).everything()
+    [job] = Jobs(instance).list_all()
     words = list(job.steps[0].arguments)
     assert words[words.index("--per-list") + 1] == "5,20"
     assert words[-2] == "--" and words[-1].endswith("minimal")
@@ -25,7 +25,7 @@ def test_a_study_is_simulated_and_the_table_and_figure_are_read(here, instance, 
     made.mkdir()
     (made / "power.txt").write_text("| participants | power |", encoding="utf-8")
     (made / "power.svg").write_text("<svg/>", encoding="utf-8")
-    Jobs(instance).changed(job.id, state=JobState.DONE)
+    Jobs(instance).change(job.id, state=JobState.DONE)
     remove_outdated_reports(app.extensions["parallax"])  # it is about no person
     of_job = f"study=minimal&job={job.id}"
     assert "| participants | power |" in here.get("/studies/power?study=minimal").text
@@ -35,7 +35,7 @@ def test_a_study_is_simulated_and_the_table_and_figure_are_read(here, instance, 
         assert archive.status_code == 200
     assert here.get(f"/studies/power/figure?study=blimp&job={job.id}").status_code == 404
     here.post("/studies/power/cancel", study="minimal", job=job.id)
-    assert list(Jobs(instance).everything()) == []
+    assert list(Jobs(instance).list_all()) == []
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_a_study_is_simulated_and_the_table_and_figure_are_read(here, instance, 
 def test_what_cannot_be_simulated_is_told(wrong, here, instance):
     asked = {"study": "minimal", "per_list": "5", "simulations": "10"} | wrong
     assert here.post("/studies/power", **asked).status_code in (400, 404)
-    assert list(Jobs(instance).everything()) == []
+    assert list(Jobs(instance).list_all()) == []

@@ -44,7 +44,7 @@ def report(run, person, sessions, here, app, instance, clock):
     with sessions.begin() as session:
         unblind_run(session, run, by="a test", reason="the test looks", now=clock())
     assert here.post(f"/runs/{run.ref}/reports").status_code == 303
-    [job] = Jobs(instance).about(run.ref)
+    [job] = Jobs(instance).list_jobs(run.ref)
     assert job.state is JobState.WAITING
     assert here.get(f"/runs/{run.ref}/reports/read?report={job.id}").status_code == 409
     store_participant_marks(app.extensions["parallax"], job.id)
@@ -52,7 +52,7 @@ def report(run, person, sessions, here, app, instance, clock):
     folder.mkdir()
     (folder / "report.html").write_text(_RESULT, "utf-8")
     (folder / "methods.html").write_text('<p>the methods</p><a href="report.html">', "utf-8")
-    Jobs(instance).changed(job.id, state=JobState.DONE)
+    Jobs(instance).change(job.id, state=JobState.DONE)
     return job.id
 
 
@@ -132,7 +132,7 @@ def test_nobody_s_permission_makes_up_for_another_s_erasure(run, start, app, ins
         restrict_use(session, one_of(session), services.now(), services.record)
     job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
     store_participant_marks(services, job.id)
-    job = jobs.changed(job.id, state=JobState.DONE)
+    job = jobs.change(job.id, state=JobState.DONE)
     with services.sessions.begin() as session:
         release_use(session, one_of(session), services.now(), services.record)
         assert is_up_to_date(session, jobs, job)
@@ -152,8 +152,8 @@ def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start
     start(run)
     with services.sessions.begin() as session:
         later = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
-        jobs.note_people(job.id, [later.ref])
-    job = jobs.changed(job.id, state=JobState.DONE)
+        jobs.add_marks(job.id, [later.ref])
+    job = jobs.change(job.id, state=JobState.DONE)
     for person in (one_of, lambda session: session.get_one(Participant, later.id)):
         with services.sessions() as session:
             assert is_up_to_date(session, jobs, job)
@@ -172,28 +172,28 @@ def test_a_report_whose_run_is_blind_again_is_shown_to_nobody(report, run, here,
 
 def test_a_job_that_waits_is_cancelled_and_deleted(report, run, here, instance):
     here.post(f"/runs/{run.ref}/reports")
-    waiting = next(job for job in Jobs(instance).about(run.ref) if job.id != report)
+    waiting = next(job for job in Jobs(instance).list_jobs(run.ref) if job.id != report)
     here.post(f"/runs/{run.ref}/reports/cancel", report=waiting.id)
-    assert Jobs(instance).job(waiting.id).state is JobState.CANCELLED
+    assert Jobs(instance).find(waiting.id).state is JobState.CANCELLED
     here.post(f"/runs/{run.ref}/reports/delete", report=waiting.id)
-    assert [job.id for job in Jobs(instance).about(run.ref)] == [report]
+    assert [job.id for job in Jobs(instance).list_jobs(run.ref)] == [report]
 
 
 def test_what_a_job_left_whose_server_died_is_removed(report, run, app, clock, instance):
     jobs = Jobs(instance)
-    jobs.changed(report, state=JobState.WORKING, alive_at=clock().isoformat())
+    jobs.change(report, state=JobState.WORKING, alive_at=clock().isoformat())
     answers = jobs.folder(report) / "run"
     answers.mkdir()
     remove_outdated_reports(app.extensions["parallax"])
     assert answers.exists()
     clock.go_on(minutes=3)
     remove_outdated_reports(app.extensions["parallax"])
-    assert (jobs.job(report).state, answers.exists()) == (JobState.FAILED, False)
+    assert (jobs.find(report).state, answers.exists()) == (JobState.FAILED, False)
 
 
 def test_a_report_that_is_being_made_ends_with_what_it_stands_on(report, run, app, clock, instance):
     jobs, services = Jobs(instance), app.extensions["parallax"]
-    jobs.changed(report, state=JobState.WORKING, alive_at=clock().isoformat())
+    jobs.change(report, state=JobState.WORKING, alive_at=clock().isoformat())
     with services.sessions.begin() as session:
         withdraw(session, one_of(session), Wish.ERASE, services.now(), services.record)
     remove_outdated_reports(services)

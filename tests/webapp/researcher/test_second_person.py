@@ -10,10 +10,10 @@ from tests.webapp.payments.conftest import hit, platform, worked  # noqa: F401 -
 from tests.webapp.researcher.test_money import Payer, published  # noqa: F401
 from webapp.database.engine import reading
 from webapp.database.models import (
-    AskedAct,
     AuditEntry,
     Participant,
     Payment,
+    RequestedAct,
     StudyFile,
     Unblinding,
 )
@@ -22,7 +22,7 @@ from webapp.payments.accounts import load_accounts
 from webapp.payments.reconciliation.statement import compute_owed_minor
 from webapp.payments.run_payments import Proposal
 from webapp.runs.runs import load_launched_study
-from webapp.runs.second_person import VALID_FOR, GuardedRequest, find_first_person
+from webapp.runs.second_person import REQUEST_LIFETIME, GuardedRequest, find_first_requester
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -65,7 +65,7 @@ def test_a_run_is_unblinded_by_the_second_person_and_not_by_the_first_again(guar
         acts = [entry.act for entry in session.scalars(select(AuditEntry))]
     assert done.who == "researcher and owner"
     assert acts[-2:] == ["unblinding asked for", "run unblinded"]
-    assert count(sessions, AskedAct) == 0
+    assert count(sessions, RequestedAct) == 0
 
 
 def test_the_command_is_a_person_too(guarded, two, sessions, instance):
@@ -80,7 +80,7 @@ def test_the_command_is_a_person_too(guarded, two, sessions, instance):
 
 def test_without_a_reason_nothing_is_asked_for(guarded, two, sessions):
     assert two[0].post(f"/runs/{guarded.ref}/unblind", reason="why").status_code == 400
-    assert count(sessions, AskedAct) == 0
+    assert count(sessions, RequestedAct) == 0
 
 
 def test_a_request_that_is_too_old_is_asked_for_anew(guarded, sessions, clock):
@@ -89,11 +89,11 @@ def test_a_request_that_is_too_old_is_asked_for_anew(guarded, sessions, clock):
 
     def first(by: str, digest: str = "d") -> str:
         wanted = GuardedRequest(guarded, study, "payments", digest, "something", by, clock())
-        return find_first_person(sessions, wanted)
+        return find_first_requester(sessions, wanted)
 
     with pytest.raises(RunError, match="asks two people"):
         first("anna")
-    clock.go_on(seconds=VALID_FOR.total_seconds() + 1)
+    clock.go_on(seconds=REQUEST_LIFETIME.total_seconds() + 1)
     with pytest.raises(RunError, match="asks two people"):
         first("bert")
     assert first("anna") == "bert"
@@ -163,7 +163,7 @@ def test_a_bonus_for_correct_answers_is_neither_told_nor_paid_while_the_run_is_b
 def test_two_people_agree_on_what_an_order_may_do_besides():
     proposal = Proposal((), 0, 0, 0, "USD")
     orders = {
-        proposal.order(undo_rejections=undo, additional=additional)
+        proposal.digest_request(undo_rejections=undo, additional=additional)
         for undo in (False, True)
         for additional in (False, True)
     }

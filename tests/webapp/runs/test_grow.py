@@ -8,7 +8,7 @@ from sqlalchemy import select
 from experiment.design.session import session_number
 from webapp.database.models import Participant, Place, Run, Trial
 from webapp.errors import RunError
-from webapp.runs.launch import MOST_ADDED, add_places_to_run
+from webapp.runs.launch import MOST_ADDED_PLACES, add_places_to_run
 from webapp.sessions.assign import has_free_place
 from webapp.users.roles import Role
 
@@ -56,7 +56,7 @@ def test_no_two_sessions_have_one_number(study):
 
 
 @pytest.mark.one_database
-@pytest.mark.parametrize("n_per_list", [0, -1, MOST_ADDED + 1])
+@pytest.mark.parametrize("n_per_list", [0, -1, MOST_ADDED_PLACES + 1])
 def test_a_number_that_makes_no_sense_adds_nothing(n_per_list, run, sessions):
     before = _places(sessions)
     with pytest.raises(RunError, match="a whole number from 1"), sessions.begin() as session:
@@ -69,7 +69,7 @@ def test_what_all_lists_get_at_once_is_bounded(run, sessions):
     before = _places(sessions)
     told = "5,000 places on each of 2 lists are too many to be added at once"
     with pytest.raises(RunError, match=told), sessions.begin() as session:
-        add_places_to_run(session, session.get_one(Run, run.id), MOST_ADDED)
+        add_places_to_run(session, session.get_one(Run, run.id), MOST_ADDED_PLACES)
     assert _places(sessions) == before
 
 

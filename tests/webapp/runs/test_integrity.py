@@ -15,12 +15,12 @@ from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run, Verdict
 from webapp.database.models.installation import Stamp
 from webapp.errors import RunError
-from webapp.participant.data_notice import stored_data
+from webapp.participant.data_notice import list_stored_data
 from webapp.runs.exclude import store_verdicts
 from webapp.runs.export import export_run
 from webapp.runs.integrity import get_flags, make_certificates
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.collected import ACROSS_RUNS, collected_now
+from webapp.sessions.collected import ACROSS_RUNS, list_collected
 from webapp.users.roles import Role
 
 FACTS = {
@@ -218,7 +218,7 @@ def test_the_command_names_sessions_that_share_their_paths_in_one_run_and_in_two
         f" {n_sessions}." in alone
     )
     printed = shell("integrity", run.ref, "--other", other.ref)
-    assert "Sessions that share what no two people share:" in printed
+    assert "Sessions that are too similar to come from two people:" in printed
     line = next(line for line in printed.splitlines() if f"{other.ref}/" in line)
     assert line.split()[-2:] == ["8", "8"]
     assert {again, elsewhere} & set(re.split(r"[ /]+", line))
@@ -233,13 +233,13 @@ def test_people_who_were_not_told_of_it_are_not_compared_with_those_of_other_run
 ):
     other = start_run(sessions, study)
     told = "may be compared with those of other participants, also of other studies of this site"
-    assert told in "".join(stored_data(study, known_to_platform=False))
+    assert told in "".join(list_stored_data(study, known_to_platform=False))
     with sessions.begin() as session:
         stamp = Stamp.name == f"collected {other.ref}"
-        earlier = json.dumps(sorted(collected_now() - {ACROSS_RUNS}))
+        earlier = json.dumps(sorted(list_collected() - {ACROSS_RUNS}))
         session.execute(update(Stamp).where(stamp).values(value=earlier))
     refused = (
-        "the people of these runs were not told that their times are compared with those of other"
+        "the consent pages of these runs do not say that times are compared with those of other"
         f" runs: {other.ref}. "
     )
     with pytest.raises(RunError, match=refused):

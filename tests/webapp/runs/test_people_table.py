@@ -9,7 +9,7 @@ from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Event, Participant, Response, SessionSummary, Trial
 from webapp.database.models import RunItem as Item
 from webapp.jobs.housekeeping import summarise_run
-from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, PeopleFilter, make_people_table
+from webapp.runs.people_table import PAGE_SIZE, SUMMARY_SORTS, PeopleFilter, make_people_table
 from webapp.runs.runs import load_launched_study
 from webapp.sessions.leave import erase_data
 
@@ -72,7 +72,7 @@ def twins(sessions):
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("sort", ["arrival", "list", *BY_SUMMARY])
+@pytest.mark.parametrize("sort", ["arrival", "list", *SUMMARY_SORTS])
 def test_every_page_together_shows_everybody_once_and_who_has_no_summary_last(
     crowd, sessions, clock, sort
 ):
@@ -80,7 +80,7 @@ def test_every_page_together_shows_everybody_once_and_who_has_no_summary_last(
     with sessions() as session:
         refs, last = pages(session, crowd, sort=sort)
     assert (len(refs), len(set(refs)), last.total) == (N, N, N)
-    if sort in BY_SUMMARY:
+    if sort in SUMMARY_SORTS:
         assert refs[-10:] == [f"p{n:03}" for n in range(N - 10, N)]
 
 
@@ -115,7 +115,7 @@ def test_a_page_costs_the_same_statements_and_rows_however_many_there_are(crowd,
         engine = session.get_bind()
         event.listen(engine, "before_cursor_execute", lambda *_: spent.append(1))
         table = make_people_table(session, crowd, PeopleFilter(sort="flags"))
-    assert len(table.people) == ON_A_PAGE
+    assert len(table.people) == PAGE_SIZE
     assert len(spent) <= 8
 
 

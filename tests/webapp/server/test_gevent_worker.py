@@ -30,7 +30,7 @@ MANY = 200
 @pytest.fixture
 def started(instance: Path) -> Iterator[server.Server]:
     yield server.start(instance, workers=1)
-    if server.running(instance):
+    if server.find_running_server(instance):
         server.stop(instance)
 
 
@@ -171,7 +171,7 @@ def at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
                 connect().close()
     assert [connection.recv(4096) for connection in idle] == [b"", b"", b""]
     deadline = time.monotonic() + PATIENCE_S
-    while server.running(instance) and time.monotonic() < deadline:
+    while server.find_running_server(instance) and time.monotonic() < deadline:
         time.sleep(0.02)
     # By itself: one whose connections stay open is killed after half a minute, and says nothing.
     assert "Worker exiting" in log_of(instance)

@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.metrics import METRICS, Metrics
-from webapp.database.backup.routine import note
+from webapp.database.backup.routine import record_last_backup
 from webapp.server.private_port import collect_registry
 
 
@@ -23,7 +23,7 @@ def test_a_database_that_does_not_answer_is_a_figure_too(app, sessions, instance
 
     made = utc_now()
     (instance / "backup").write_bytes(b"1")
-    note(instance, made, instance / "backup", None)
+    record_last_backup(instance, made, instance / "backup", None)
     text = generate_latest(collect_registry(metrics, sessions, instance)).decode()
     assert "parallax_database_up 0.0" in text
     assert 'parallax_jobs_total{job="release_leases",outcome="failed"} 1.0' in text

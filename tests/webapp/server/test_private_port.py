@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
-from webapp.database.backup.routine import note
+from webapp.database.backup.routine import record_last_backup
 from webapp.server.private_port import PrivatePort, check_readiness
 
 
@@ -39,7 +39,7 @@ def test_a_sound_server_is_ready_and_tells_how_old_its_backup_is(ask, app, insta
     first = ask("/readyz", app)
     assert (first.status_code, first.json()["backup_age_s"]) == (200, None)
     (instance / "backup").write_bytes(b"1")
-    note(instance, utc_now(), instance / "backup", None)
+    record_last_backup(instance, utc_now(), instance / "backup", None)
     found = ask("/readyz?verbose", app).json()
     assert (found["status"], found["problems"]) == ("ready", [])
     assert found["backup_age_s"] in range(int(PATIENCE_S)) and found["schema"].isdigit()

@@ -27,7 +27,7 @@ SIGN_IN = "/researcher/sign-in"
 @pytest.fixture
 def url(instance: Path) -> Iterator[str]:
     yield server.start(instance, workers=2).url
-    if server.running(instance):
+    if server.find_running_server(instance):
         server.stop(instance)
 
 
@@ -38,12 +38,12 @@ def http(url: str) -> Iterator[httpx.Client]:
 
 
 def processes(instance: Path) -> list[int]:
-    first = server.running(instance).pid
+    first = server.find_running_server(instance).pid
     return [*map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
 
 
 def researcher_worker(instance: Path) -> int:
-    usual = os.getpriority(os.PRIO_PROCESS, server.running(instance).pid)
+    usual = os.getpriority(os.PRIO_PROCESS, server.find_running_server(instance).pid)
     of_process = {each: os.getpriority(os.PRIO_PROCESS, each) for each in processes(instance)}
     nicer = [pid for pid, priority in of_process.items() if priority == usual + NICE_INCREMENT]
     assert (len(of_process), len(nicer)) == (3, 1), "two for participants, one for researchers"
@@ -98,7 +98,7 @@ def a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(
 def the_number_of_processes_is_the_setting_alone(http, instance) -> None:
     pid = researcher_worker(instance)
     for asked in (signal.SIGTTOU, signal.SIGTTIN):
-        os.kill(server.running(instance).pid, asked)
+        os.kill(server.find_running_server(instance).pid, asked)
         # Whoever is asked after the signal was looked at finds the same processes.
         until(lambda: "the setting workers" in (instance / "server.log").read_text())
     assert researcher_worker(instance) == pid
@@ -128,7 +128,7 @@ def a_reload_answers_researchers_all_the_time_and_a_stop_ends_their_process(url,
     answered()
     now = researcher_worker(instance)
     server.stop(instance)
-    assert not Path(f"/proc/{now}").exists() and not server.running(instance)
+    assert not Path(f"/proc/{now}").exists() and not server.find_running_server(instance)
 
 
 class Pair:

@@ -19,7 +19,7 @@ from sqlalchemy.engine import make_url
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.webapp.postgres import PostgresServer
-from webapp.database.engine import DatabaseAwayError
+from webapp.database.engine import DatabaseUnavailableError
 from webapp.server import server_control as server
 
 
@@ -157,7 +157,7 @@ def test_who_asks_for_a_server_in_the_background_is_told_to_try_later(
 ):
     postgres.stop()
     monkeypatch.setenv("PARALLAX_DATABASE_URL", url)
-    with pytest.raises(DatabaseAwayError, match="the database cannot be used"):
+    with pytest.raises(DatabaseUnavailableError, match="the database cannot be used"):
         server.start(tmp_path)
     started = [sys.executable, "-m", "parallax", "serve", "--background"]
     done = subprocess.run(

@@ -80,7 +80,7 @@ def test_entries_that_come_twice_count_once(tmp_path, site):
     keep(tmp_path, "whole.json", entries)
     keep(tmp_path, "partial.json", [json.dumps(entry) for entry in entries[:5]])
     told = imported(tmp_path)
-    assert "5 entries came more than once, and count once." in told
+    assert "5 entries are copies of others, and do not count." in told
     assert "1 finished" in told
 
 

@@ -9,7 +9,7 @@ from benchmarks.static_study import larger_minimal
 from experiment.errors import ParallaxError
 from parallax import cli
 from webapp.errors import WebappError
-from webapp.participant.assets import bundle
+from webapp.participant.assets import bundle_scripts
 from webapp.serverless.stores import make_store
 
 _LINK = '[panel]\ncodes.completed = "C"\naddress = "https://p.example/back?{}"\n'
@@ -87,7 +87,7 @@ def test_jatos_needs_an_archive_and_nothing_else_does(tmp_path):
 
 def test_a_program_in_a_form_that_is_not_read_is_refused_by_its_line():
     with pytest.raises(WebappError, match="export default"):
-        bundle({"serverless/start.js": "export default 1;"}, {})
+        bundle_scripts({"serverless/start.js": "export default 1;"}, {})
 
 
 def test_a_report_lies_beside_a_study_that_programs_take(tmp_path):

@@ -13,7 +13,7 @@ from webapp.erasures.file import WishKind
 from webapp.sessions import consent, lease, waitlist
 from webapp.sessions.arrival_limits import CrowdedError, Refusals
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier_participants
-from webapp.sessions.lease import active_period, come_back
+from webapp.sessions.lease import active_period, resume_session
 from webapp.sessions.leave import Wish, withdraw
 from webapp.sessions.lookup import link_person_id
 from webapp.sessions.waitlist import AddressCounts, Sender, _count_address, give_places
@@ -89,13 +89,13 @@ def test_who_comes_back_takes_a_free_place_alone_or_beside_it(people, places):
     people.trials(silent, 1)
     people.answers(people.trials(counted, 1))
     people.came(counted, "", ago(hours=2))
-    assert [come_back(session, each, NOW) for each in (away, silent, counted)] == [True] * 3
+    assert [resume_session(session, each, NOW) for each in (away, silent, counted)] == [True] * 3
     assert [each.returned_at for each in (away, silent, counted)] == [NOW] * 3
     assert [each.state for each in (away, silent, counted)] == ["working", "working", "answered"]
     session.expire_all()
     assert [place.participant_id for place in places[:4]] == [away.id, silent.id, None, None]
     late = people.person("abandoned", list=0, place=0)
-    assert not come_back(session, late, NOW)
+    assert not resume_session(session, late, NOW)
     assert (late.state, late.returned_at, places[0].participant_id) == ("abandoned", None, away.id)
 
 

@@ -20,9 +20,9 @@ from webapp.database.engine import Sessions
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.finish import finish
-from webapp.sessions.lease import come_back, is_over
-from webapp.sessions.record import PostedAnswer, record
+from webapp.sessions.finish import finish_session
+from webapp.sessions.lease import is_over, resume_session
+from webapp.sessions.record import PostedAnswer, record_answer
 
 PAIRS = SentencePair()
 
@@ -100,7 +100,7 @@ class Assignment(RuleBasedStateMachine):
         answer = PostedAnswer(uuid=uuid4(), position=position, side=Side.FIRST, input_method="key")
         with self.sessions.begin() as session:
             participant = session.get(Participant, who, with_for_update=True)
-            assert record(session, participant, answer, self.now, PAIRS) == TRIALS - position
+            assert record_answer(session, participant, answer, self.now, PAIRS) == TRIALS - position
         self.answered[who] = position
         self.sign_of_life(who)
 
@@ -114,7 +114,7 @@ class Assignment(RuleBasedStateMachine):
             participant = session.get(Participant, who, with_for_update=True)
             if not is_over(session, participant, self.run, self.now):
                 return
-            has_place = come_back(session, participant, self.now)
+            has_place = resume_session(session, participant, self.now)
         assert has_place == (self.holders.get(self.had[who], who) == who)
         if has_place:
             self.sign_of_life(who)
@@ -127,7 +127,9 @@ class Assignment(RuleBasedStateMachine):
         if not who or who in self.silent():
             return
         with self.sessions.begin() as session:
-            finish(session, session.get(Participant, who, with_for_update=True), [], {}, self.now)
+            finish_session(
+                session, session.get(Participant, who, with_for_update=True), [], {}, self.now
+            )
         self.finished.add(who)
 
     def sign_of_life(self, who: int) -> None:

@@ -16,7 +16,7 @@ from tests.webapp.participant.test_admission import (
 )
 from tests.webapp.sessions.people import NOW, People
 from webapp.database.models import Answer, Event, Participant
-from webapp.sessions.admission import check_comprehension, screen, tries_used
+from webapp.sessions.admission import check_comprehension, check_screening, count_tries
 
 pytestmark = pytest.mark.one_database
 
@@ -29,7 +29,7 @@ class Door:
 
     def screen(self, who: Participant, study: Study, given: dict[str, str]) -> dict[str, str]:
         session, run = self.people.session, self.people.run
-        return screen(session, run, who, study, given, NOW, give=self._give)
+        return check_screening(session, run, who, study, given, NOW, give=self._give)
 
     def check(
         self, who: Participant, study: Study, answers: dict[str, str], attempt: int = 1
@@ -67,7 +67,7 @@ def test_who_is_not_at_the_door_is_asked_nothing(people, door, study, asking):
         person.consented_at = consented
         assert door.screen(person, both, FIT) == {} == door.screen(person, both, {})
         assert door.check(person, last, RIGHT) == {} == door.check(person, last, WRONG)
-        assert (person.state, door.stored(person), tries_used(people.session, person)) == (
+        assert (person.state, door.stored(person), count_tries(people.session, person)) == (
             state, {}, 0,
         )  # fmt: skip
     waiting = people.person("arrived")
@@ -98,11 +98,11 @@ def test_the_instructions_are_asked_as_often_as_the_study_says(people, door, ask
     for attempt in (0, 2, 3):
         assert door.check(person, study, WRONG, attempt) == {}
     assert set(door.check(person, study, {})) == {"task"}
-    assert tries_used(people.session, person) == 0
+    assert count_tries(people.session, person) == 0
     assert set(door.check(person, study, WRONG)) == {""}
     # The same form once more is no second try.
     assert door.check(person, study, WRONG) == {} == door.check(person, study, RIGHT)
-    assert (person.state, tries_used(people.session, person)) == ("arrived", 1)
+    assert (person.state, count_tries(people.session, person)) == ("arrived", 1)
     assert door.check(person, study, WRONG, 2) == {}
     assert (person.state, person.ending) == ("left", "failed_check")
     assert door.check(quick, study, RIGHT) == {}

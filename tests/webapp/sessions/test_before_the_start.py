@@ -16,11 +16,11 @@ from tests.webapp.participant.test_admission import COMPREHENSION, SCREENING
 from tests.webapp.sessions.people import NOW, People
 from webapp.database.models import Answer, Event
 from webapp.errors import RequestError
-from webapp.sessions.admission import Step, assent, has_assented, next_step, tries_used
+from webapp.sessions.admission import Step, count_tries, has_assented, next_step, record_assent
 from webapp.sessions.consent import Decision
 from webapp.sessions.consent_texts import store_agreed_text
 from webapp.sessions.finish import PASTED_FIELD, has_answered_any, pasted_events
-from webapp.sessions.record import PostedAnswer, record
+from webapp.sessions.record import PostedAnswer, record_answer
 
 pytestmark = pytest.mark.one_database
 
@@ -43,7 +43,7 @@ def test_what_a_neighbour_answered_is_not_asked_less_of_anybody(people: People, 
     ]  # fmt: skip
     for kind in (EventKind.COMPREHENSION_WRONG, EventKind.COMPREHENSION_WRONG, EventKind.PASTED):
         people.add(Event(participant_id=there.id, kind=kind, detail={}, at=NOW))
-    assert [tries_used(session, one) for one in (here, there)] == [0, 2]
+    assert [count_tries(session, one) for one in (here, there)] == [0, 2]
     screened = [has_answered_any(session, one, asking.screening) for one in (here, there)]
     assert screened == [False, True] and has_answered_any(session, here, ())
 
@@ -60,10 +60,10 @@ def test_assent_is_each_person_s_own_and_asked_after_the_consent(people: People,
         (there, Decision.ACCEPT), (there, Decision.DECLINE), (early, Decision.ACCEPT),
         (left, Decision.ACCEPT),
     ):  # fmt: skip
-        assent(session, run, one, asks, decision, NOW)
+        record_assent(session, run, one, asks, decision, NOW)
     assented = [has_assented(session, one, asks) for one in (here, there, early, left)]
     assert assented == [False, True, False, False]
-    assent(session, run, here, asks, Decision.DECLINE, NOW)
+    record_assent(session, run, here, asks, Decision.DECLINE, NOW)
     assert (here.state, here.ending, there.state) == ("left", "declined", "arrived")
 
 
@@ -106,7 +106,7 @@ def test_an_answer_that_cannot_be_is_refused(people: People, state, position, ra
         uuid=UUID(int=1), position=position, side=side, rating=rating, input_method="key"
     )
     with pytest.raises(RequestError) as caught:
-        record(people.session, person, answer, NOW, SentencePair())
+        record_answer(people.session, person, answer, NOW, SentencePair())
     assert (caught.value.code, caught.value.status) == (code, status)
 
 
@@ -120,7 +120,7 @@ def test_a_later_answer_is_kept_once_for_each_person_and_trial(people: People):
                 answer = PostedAnswer(
                     uuid=UUID(int=number), position=position, side=Side.FIRST, input_method="key"
                 )
-                assert record(session, person, answer, NOW, SentencePair()) == 0
+                assert record_answer(session, person, answer, NOW, SentencePair()) == 0
     kept = session.query(Event).order_by(Event.id).all()
     assert [(e.participant_id, e.detail["position"], e.detail["uuid"][-1]) for e in kept] == [
         (person.id, position, number) for person in persons for position in "12" for number in "12"

@@ -13,7 +13,7 @@ from webapp.database.models import Device, Event, Run, RunItem
 from webapp.sessions.answered import count_unanswered
 from webapp.sessions.consent import EarlierRunError, PartBeforeError, refuse_earlier_participants
 from webapp.sessions.device import GivenDevice, note_device
-from webapp.sessions.lease import find_expired, is_over, release_expired
+from webapp.sessions.lease import find_expired_participants, is_over, release_expired
 from webapp.sessions.leave import count_catch_errors, ending_of, note_late_work
 
 pytestmark = pytest.mark.one_database
@@ -64,7 +64,7 @@ def test_a_lease_lasts_an_hour_after_the_last_sign(people, places, fields, answe
     people.holds(other, places[1])
     people.answers(people.trials(other, 1))
     assert is_over(people.session, person, people.run, NOW) is (over is not False)
-    assert find_expired(people.session, people.run, NOW) == [person] * bool(over)
+    assert find_expired_participants(people.session, people.run, NOW) == [person] * bool(over)
     assert release_expired(people.session, people.run, NOW) == [person] * bool(over)
     people.session.expire_all()
     assert (places[0].participant_id is None) is bool(over)

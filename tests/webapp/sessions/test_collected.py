@@ -7,7 +7,13 @@ from sqlalchemy import Column, Integer, MetaData, select, update
 from experiment.participation import EventKind
 from webapp.database.models import Device, Event, Response, Run, Stamp
 from webapp.sessions import collected
-from webapp.sessions.collected import BEFORE, EVENT_SENTENCES, TABLES, collected_now, collected_of
+from webapp.sessions.collected import (
+    COLLECTED_BEFORE,
+    EVENT_SENTENCES,
+    TABLES,
+    collected_of,
+    list_collected,
+)
 
 SHOES = "The size of your shoes."
 LATE = EVENT_SENTENCES[EventKind.LATE_ANSWER]
@@ -25,7 +31,7 @@ def with_a_column_more(monkeypatch) -> None:
 
 def store_less(sessions, run, *names: str) -> None:
     """Make a run one that was launched before these fields were declared."""
-    left = json.dumps(sorted(collected_now().difference(names)))
+    left = json.dumps(sorted(list_collected().difference(names)))
     with sessions.begin() as session:
         of_run = Stamp.name == f"collected {run.ref}"
         session.execute(update(Stamp).where(of_run).values(value=left))
@@ -74,7 +80,7 @@ def test_a_run_from_before_the_list_was_frozen_stores_what_it_told_of_then(sessi
     with sessions.begin() as session:
         session.delete(session.scalars(select(Stamp).where(Stamp.name.like("collected %"))).one())
     with sessions() as session:
-        assert collected_of(session, session.get_one(Run, run.id)) == BEFORE
+        assert collected_of(session, session.get_one(Run, run.id)) == COLLECTED_BEFORE
 
 
 def test_whatever_is_declared_later_brings_its_own_sentence():
@@ -82,4 +88,6 @@ def test_whatever_is_declared_later_brings_its_own_sentence():
     columns = {f"{t.name}.{c.name}": c.info.get("told") for t in TABLES for c in t.columns}
     kinds = {f"event.{kind}": EVENT_SENTENCES.get(kind) for kind in EventKind}
     untold = {name for name, told in (columns | kinds).items() if not told}
-    assert untold <= BEFORE, "give the column info={'told': N_(...)}, or the event a sentence"
+    assert untold <= COLLECTED_BEFORE, (
+        "give the column info={'told': N_(...)}, or the event a sentence"
+    )

@@ -20,7 +20,7 @@ from webapp.database.models import (
     Trial,
 )
 from webapp.errors import RequestError
-from webapp.sessions.leave import Wish, drop_summaries, is_erased, nothing_is_stored, withdraw
+from webapp.sessions.leave import Wish, drop_summaries, has_no_data, is_erased, withdraw
 
 pytestmark = pytest.mark.one_database
 
@@ -80,7 +80,7 @@ def test_who_answered_everything_completed_it_whatever_they_wish(people, answere
 )  # fmt: skip
 def test_of_who_agreed_to_nothing_there_is_nothing(people, state, consented, nothing):
     person = Some(state=state, consented_at=consented)
-    assert nothing_is_stored(person) is nothing
+    assert has_no_data(person) is nothing
     if nothing:
         with pytest.raises(RequestError) as caught:
             withdraw(people.session, person, Wish.ERASE, NOW, RECORD)

@@ -7,7 +7,7 @@ from experiment.participation import State
 from experiment.studies.question import LONGEST_TEXT, Question
 from webapp.database.models import Answer
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.finish import finish
+from webapp.sessions.finish import finish_session
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 QUESTIONS = [
@@ -30,21 +30,21 @@ def answers(session) -> dict[str, str]:
 
 def test_a_complete_questionnaire_is_stored_and_finishes_the_session(session, participant):
     given_ = {"language": "b", "age": " 31 ", "comment": "Nice.\r\nReally.", "other": "x"}
-    assert finish(session, participant, QUESTIONS, given_, NOW) == {}
+    assert finish_session(session, participant, QUESTIONS, given_, NOW) == {}
     assert answers(session) == {"language": "b", "age": "31", "comment": "Nice.\nReally."}
     assert (participant.state, participant.finished_at) == (State.FINISHED, NOW)
 
 
 @pytest.mark.one_database
 def test_fields_left_empty_are_not_stored(session, participant):
-    assert finish(session, participant, QUESTIONS, {"language": "a", "age": " "}, NOW) == {}
+    assert finish_session(session, participant, QUESTIONS, {"language": "a", "age": " "}, NOW) == {}
     assert answers(session) == {"language": "a"}
 
 
 @pytest.mark.one_database
 def test_an_option_with_spaces_can_be_chosen(session, participant):
     spaced = Question(name="language", label="?", type="choice", options=["a ", "b"], required=True)
-    assert finish(session, participant, [spaced], {"language": "a "}, NOW) == {}
+    assert finish_session(session, participant, [spaced], {"language": "a "}, NOW) == {}
     assert answers(session) == {"language": "a"}
 
 
@@ -63,7 +63,7 @@ def test_an_option_with_spaces_can_be_chosen(session, participant):
     ],
 )
 def test_what_must_be_mended_is_named_and_nothing_is_stored(session, participant, given_, wrong):
-    assert set(finish(session, participant, QUESTIONS, given_, NOW)) == wrong
+    assert set(finish_session(session, participant, QUESTIONS, given_, NOW)) == wrong
     assert answers(session) == {}
     assert participant.state == State.ANSWERED
 
@@ -71,18 +71,18 @@ def test_what_must_be_mended_is_named_and_nothing_is_stored(session, participant
 @pytest.mark.one_database
 @pytest.mark.parametrize("age", ["7", "7.5", "7,5", "-3"])
 def test_numbers_may_be_written_as_people_write_them(session, participant, age):
-    assert finish(session, participant, QUESTIONS, {"language": "a", "age": age}, NOW) == {}
+    assert finish_session(session, participant, QUESTIONS, {"language": "a", "age": age}, NOW) == {}
 
 
 @pytest.mark.parametrize("state", sorted(set(State) - {State.ANSWERED, State.ABANDONED}))
 def test_a_session_at_another_point_stays_as_it_is(session, participant, state):
     participant.state = state
-    assert finish(session, participant, QUESTIONS, {"language": "a"}, NOW) == {}
+    assert finish_session(session, participant, QUESTIONS, {"language": "a"}, NOW) == {}
     assert participant.state == state
     assert answers(session) == {}
 
 
 def test_characters_that_nobody_types_are_left_out(session, participant):
     given_ = {"language": "a", "comment": "one\x00two\tthree\x1b"}
-    assert finish(session, participant, QUESTIONS, given_, NOW) == {}
+    assert finish_session(session, participant, QUESTIONS, given_, NOW) == {}
     assert answers(session)["comment"] == "onetwo\tthree"

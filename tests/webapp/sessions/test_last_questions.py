@@ -6,7 +6,7 @@ from sqlalchemy import select
 from experiment.studies.question import Question
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Answer
-from webapp.sessions.finish import finish, finish_without_questions
+from webapp.sessions.finish import finish_session, finish_without_questions
 from webapp.sessions.lease import can_continue
 
 pytestmark = pytest.mark.one_database
@@ -28,7 +28,7 @@ def stored(people):
 def test_in_time_it_is_stored_once_and_the_lease_is_left_alone(people, stored):
     person, neighbour = people.person("answered"), people.person("answered")
     for age in ("31", "32"):
-        assert finish(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
+        assert finish_session(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
     people.session.expire_all()
     assert (stored(person), stored(neighbour)) == ([("age", "31")], [])
     assert (person.state, person.finished_at, person.returned_at) == ("finished", NOW, None)
@@ -45,12 +45,12 @@ def test_too_late_it_is_stored_once_and_finishes_where_the_place_is_free(
         people.holds(people.person(list=0, place=0), places[0])
     assert can_continue(people.session, person) is not lost
     for age in ("31", "32"):
-        assert finish(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
+        assert finish_session(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
     assert stored(person) == [("age", "31")]
     expected = ("abandoned", None) if lost else ("finished", NOW)
     assert (person.state, person.finished_at) == expected
     # Without questions nothing can come too late.
-    assert finish(people.session, person, (), {"age": "33"}, NOW) == {}
+    assert finish_session(people.session, person, (), {"age": "33"}, NOW) == {}
     assert stored(person) == [("age", "31")]
 
 

@@ -15,9 +15,9 @@ from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Place, Response, Run
 from webapp.errors import RequestError
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
-from webapp.sessions.finish import finish
-from webapp.sessions.lease import come_back, has_expired, is_over, release_expired
-from webapp.sessions.record import PostedAnswer, record
+from webapp.sessions.finish import finish_session
+from webapp.sessions.lease import has_expired, is_over, release_expired, resume_session
+from webapp.sessions.record import PostedAnswer, record_answer
 
 PAIRS = SentencePair()
 
@@ -71,14 +71,14 @@ def test_after_the_lease_the_place_is_free_and_the_participant_abandoned(session
 
 def test_every_answer_holds_the_place_for_another_lease(session, run, participant):
     answered = NOW + HOUR - MOMENT
-    record(session, participant, an_answer(1), answered, PAIRS)
+    record_answer(session, participant, an_answer(1), answered, PAIRS)
     assert release_expired(session, run, answered + HOUR) == []
     assert release_expired(session, run, answered + HOUR + MOMENT) == [participant]
 
 
 def test_who_owes_only_the_questionnaire_holds_the_place_no_longer(session, run, participant):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
     assert release_expired(session, run, NOW + HOUR + MOMENT) == [participant]
 
 
@@ -118,10 +118,10 @@ def test_a_full_run_without_expired_leases_takes_nobody(session, run, participan
 
 def test_who_comes_back_while_the_place_is_free_takes_it_up_again(session, run, participant):
     late = NOW + HOUR + MOMENT
-    record(session, participant, an_answer(1), NOW, PAIRS)
+    record_answer(session, participant, an_answer(1), NOW, PAIRS)
     release_expired(session, run, late)
     assert is_over(session, participant, run, late)
-    assert come_back(session, participant, late)
+    assert resume_session(session, participant, late)
     assert participant.state == State.WORKING and participant.returned_at == late
     place = place_of(session, participant)
     assert place is not None and (place.list, place.place) == (0, 0)
@@ -131,16 +131,16 @@ def test_who_comes_back_while_the_place_is_free_takes_it_up_again(session, run, 
 
 def test_coming_back_after_the_last_trial_leads_to_the_questionnaire(session, run, participant):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
     release_expired(session, run, NOW + HOUR + MOMENT)
-    assert come_back(session, participant, NOW + 2 * HOUR)
+    assert resume_session(session, participant, NOW + 2 * HOUR)
     assert participant.state == State.ANSWERED
 
 
 def test_who_was_away_but_not_missed_only_begins_a_new_lease(session, run, participant):
     late = NOW + 3 * HOUR
     assert is_over(session, participant, run, late)
-    assert come_back(session, participant, late)
+    assert resume_session(session, participant, late)
     assert participant.state == State.WORKING
     assert release_expired(session, run, late + HOUR) == []
 
@@ -148,32 +148,34 @@ def test_who_was_away_but_not_missed_only_begins_a_new_lease(session, run, parti
 def test_who_comes_back_when_the_place_is_taken_stays_abandoned(session, run, participant, fill):
     late = NOW + HOUR + MOMENT
     fill(late)
-    assert not come_back(session, participant, late)
+    assert not resume_session(session, participant, late)
     assert participant.state == State.ABANDONED and place_of(session, participant) is None
 
 
 def test_an_answer_that_comes_late_is_kept_and_takes_a_free_place_up(session, run, participant):
     late = NOW + HOUR + MOMENT
     release_expired(session, run, late)
-    assert record(session, participant, an_answer(1), late, PAIRS) == 7
+    assert record_answer(session, participant, an_answer(1), late, PAIRS) == 7
     assert participant.state == State.WORKING and place_of(session, participant)
 
 
 def test_answers_that_come_too_late_are_kept_and_the_state_tells(session, run, participant, fill):
     fill(NOW + HOUR + MOMENT)
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW + 2 * HOUR, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW + 2 * HOUR, PAIRS)
     assert session.scalar(select(func.count(Response.id))) == 8
     assert participant.state == State.ABANDONED
 
 
 def test_a_questionnaire_that_comes_too_late_is_kept(session, run, study, participant, fill):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
     fill(NOW + HOUR + MOMENT)
     for language in ("Basque", "Irish"):
         given = {"native_language": language}
-        assert finish(session, participant, study.questionnaire, given, NOW + 2 * HOUR) == {}
+        assert (
+            finish_session(session, participant, study.questionnaire, given, NOW + 2 * HOUR) == {}
+        )
     assert [answer.value for answer in session.scalars(select(Answer))] == ["Basque"]
     assert participant.state == State.ABANDONED and participant.finished_at is None
 
@@ -182,10 +184,10 @@ def test_a_late_questionnaire_finishes_the_session_where_the_place_is_free(
     session, run, study, participant
 ):
     for position in range(1, 9):
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
     release_expired(session, run, NOW + HOUR + MOMENT)
     given = {"native_language": "Basque"}
-    assert finish(session, participant, study.questionnaire, given, NOW + 2 * HOUR) == {}
+    assert finish_session(session, participant, study.questionnaire, given, NOW + 2 * HOUR) == {}
     assert participant.state == State.FINISHED
 
 
@@ -205,7 +207,7 @@ def test_when_all_come_at_once_every_place_has_one_holder(sessions, study, run_o
             try:
                 if number < 4:
                     participant = session.get_one(Participant, away[number], with_for_update=True)
-                    got = come_back(session, participant, late)
+                    got = resume_session(session, participant, late)
                 else:
                     enroll(session, session.get_one(Run, run.id), study, Decision.ACCEPT, late)
                     got = True

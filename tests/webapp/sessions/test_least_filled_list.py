@@ -11,7 +11,7 @@ from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place, Run
 from webapp.database.row_counts import find_wrong_counts
-from webapp.sessions.assign import assign, free_places, has_free_place
+from webapp.sessions.assign import assign_place, free_places, has_free_place
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -59,7 +59,7 @@ def test_whatever_was_freed_and_taken_again_the_same_place_comes_next(sessions, 
                     continue
             expected = chosen_by_looking_at_all(session, run)
             assert has_free_place(session, run) == (expected is not None)
-            place = assign(session, run, newcomer(session, run, number))
+            place = assign_place(session, run, newcomer(session, run, number))
             assert (None if place is None else (place.list, place.place)) == expected
     with reading(sessions) as session:
         assert find_wrong_counts(session.connection()) == {}
@@ -79,7 +79,7 @@ def test_who_comes_while_others_are_taking_theirs_gets_the_same_place_too(sessio
             expected = chosen_by_looking_at_all(session, run)
         session = sessions()
         under_way.append(session)
-        place = assign(session, run, newcomer(session, run, number))
+        place = assign_place(session, run, newcomer(session, run, number))
         assert place is not None and (place.list, place.place) == expected
         if len(under_way) > 12:
             under_way.pop(0).close()

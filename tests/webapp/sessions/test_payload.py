@@ -13,9 +13,9 @@ from webapp.database.engine import reading
 from webapp.database.models import Run, RunItem, Trial
 from webapp.sessions import newcomer, session_payload
 from webapp.sessions.assign import FreePlace
-from webapp.sessions.newcomer import deal_trials
+from webapp.sessions.newcomer import store_trials
 from webapp.sessions.record_batch import Batcher, _Request
-from webapp.sessions.session_payload import Screen, compose_work, preview, run_list
+from webapp.sessions.session_payload import Screen, compose_work, find_run_list, make_preview
 
 pytestmark = pytest.mark.one_database
 
@@ -45,7 +45,7 @@ def upside_down(people) -> Run:
 
 
 def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
-    found = run_list(people.session.connection(), upside_down, 1)
+    found = find_run_list(people.session.connection(), upside_down, 1)
     names = [entry.item.item_id for entry in found.entries]
     assert names == [f"t-1-{number}" for number in (2, 1, 0)] == list(found.row_ids)
     assert {row: entry.item.item_id for row, entry in found.by_row.items()} == {
@@ -57,9 +57,9 @@ def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypat
     connection, run = people.session.connection(), people.run
     kept = {("", n): None for n in range(499)}
     monkeypatch.setitem(session_payload._LISTS, connection.engine, kept)
-    first = run_list(connection, run, 0)
-    assert len(kept) == 500 and run_list(connection, run, 0) is first
-    run_list(connection, run, 1)
+    first = find_run_list(connection, run, 0)
+    assert len(kept) == 500 and find_run_list(connection, run, 0) is first
+    find_run_list(connection, run, 1)
     assert list(kept) == [(run.ref, 1)]
 
 
@@ -74,7 +74,7 @@ def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(people, up
             for place, (one, side) in enumerate(zip(asked, sides, strict=True), start=1)
         ]
 
-    work = preview(people.session, upside_down, study)
+    work = make_preview(people.session, upside_down, study)
     assert (work["trials"], work["answered"]) == (first(6), [])
     assert work["preview"] and not work["device_known"]
     # Conditions that are too many are not shown each.
@@ -82,7 +82,7 @@ def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(people, up
         row = item(0, 0) | {"condition": f"another{n}", "item_id": f"more{n}"}
         people.add(RunItem(run_id=upside_down.id, list=1, list_order=n, kind="target",
                            item_id=row["item_id"], item=row))  # fmt: skip
-        shown = preview(people.session, upside_down, study)["trials"]
+        shown = make_preview(people.session, upside_down, study)["trials"]
         assert len(shown) == (n + 1 if n < 30 else 3)
     assert shown == first(3)
 
@@ -148,8 +148,8 @@ def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch
     here = [people.person(list=0, place=3) for _ in range(2)]
     people.person(list=0, place=2)
     people.person(list=1, place=3)
-    deal_trials(session, run, study, here[0].id, place)
-    deal_trials(session, run, study, here[1].id, place, number=71)
+    store_trials(session, run, study, here[0].id, place)
+    store_trials(session, run, study, here[1].id, place, number=71)
     # Of who comes second to a place, one held it before.
     assert numbers == [(0, 3, 1), 71]
     columns = (Trial.position, Trial.good_side, Trial.options, Trial.points)
@@ -180,4 +180,4 @@ def test_a_list_is_found_while_another_thread_forgets_all_lists(run, sessions, m
     with reading(sessions) as session:
         connection = session.connection()
         monkeypatch.setitem(session_payload._LISTS, connection.engine, ClearedCache())
-        assert len(run_list(connection, run, 0).entries) == 8
+        assert len(find_run_list(connection, run, 0).entries) == 8

@@ -22,7 +22,7 @@ from webapp.errors import RequestError
 from webapp.runs.stored_answers import get_given_answer
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.lookup import find_participant
-from webapp.sessions.record import PostedAnswer, read_answer, record
+from webapp.sessions.record import PostedAnswer, read_answer, record_answer
 
 PAIRS = SentencePair()
 
@@ -47,7 +47,7 @@ def responses(session) -> list[Response]:
 
 def test_an_answer_becomes_one_row(session, participant):
     answer = an_answer(3, Side.SECOND)
-    assert record(session, participant, answer, NOW, PAIRS) == 7
+    assert record_answer(session, participant, answer, NOW, PAIRS) == 7
     [row] = responses(session)
     assert session.get_one(Trial, row.trial_id).position == 3
     assert (row.chosen_side, row.rt_ms, row.input_method) == ("second", 700.0, "touch")
@@ -56,16 +56,16 @@ def test_an_answer_becomes_one_row(session, participant):
 
 def test_a_resend_is_acknowledged_and_changes_nothing(session, participant):
     answer = an_answer(1)
-    assert [record(session, participant, answer, NOW, PAIRS) for _ in range(3)] == [7, 7, 7]
+    assert [record_answer(session, participant, answer, NOW, PAIRS) for _ in range(3)] == [7, 7, 7]
     assert len(responses(session)) == 1
     assert not session.scalars(select(Event)).all()
 
 
 def test_the_first_answer_stands_and_a_later_one_is_an_event(session, participant):
-    record(session, participant, an_answer(1, Side.FIRST), NOW, PAIRS)
+    record_answer(session, participant, an_answer(1, Side.FIRST), NOW, PAIRS)
     late = an_answer(1, Side.SECOND)
     for _ in range(2):
-        assert record(session, participant, late, NOW, PAIRS) == 7
+        assert record_answer(session, participant, late, NOW, PAIRS) == 7
     assert [row.chosen_side for row in responses(session)] == ["first"]
     [event] = session.scalars(select(Event))
     assert (event.kind, event.participant_id) == ("late_answer", participant.id)
@@ -75,7 +75,9 @@ def test_the_first_answer_stands_and_a_later_one_is_an_event(session, participan
 def test_of_one_trial_only_some_later_answers_are_kept(session, participant):
     for position in (1, 2):
         for _ in range(60):
-            assert record(session, participant, an_answer(position), NOW, PAIRS) == 8 - position
+            assert (
+                record_answer(session, participant, an_answer(position), NOW, PAIRS) == 8 - position
+            )
     kept = [event.detail["position"] for event in session.scalars(select(Event))]
     assert kept == ["1"] * 50 + ["2"] * 50
 
@@ -84,7 +86,7 @@ def test_answers_may_come_in_any_order_and_the_last_moves_the_participant_on(ses
     positions = [5, 8, 1, 2, 7, 3, 6, 4]
     states = []
     for position in positions:
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
         states.append(participant.state)
     assert states == [State.WORKING] * 7 + [State.ANSWERED]
 
@@ -92,8 +94,8 @@ def test_answers_may_come_in_any_order_and_the_last_moves_the_participant_on(ses
 def test_a_resend_after_the_last_answer_is_acknowledged(session, participant):
     answers = [an_answer(position) for position in range(1, 9)]
     for answer in answers:
-        record(session, participant, answer, NOW, PAIRS)
-    assert record(session, participant, answers[3], NOW, PAIRS) == 0
+        record_answer(session, participant, answer, NOW, PAIRS)
+    assert record_answer(session, participant, answers[3], NOW, PAIRS) == 0
     assert participant.state == State.ANSWERED
 
 
@@ -101,7 +103,7 @@ def test_a_resend_after_the_last_answer_is_acknowledged(session, participant):
 @pytest.mark.parametrize("position", [9, 100_000])
 def test_a_trial_that_is_not_this_participants_is_refused(session, participant, position):
     with pytest.raises(RequestError) as caught:
-        record(session, participant, an_answer(position), NOW, PAIRS)
+        record_answer(session, participant, an_answer(position), NOW, PAIRS)
     assert (caught.value.status, caught.value.code) == (404, "unknown_position")
 
 
@@ -110,7 +112,7 @@ def test_a_trial_that_is_not_this_participants_is_refused(session, participant, 
 def test_who_is_not_at_work_cannot_answer(session, participant, state):
     participant.state = state
     with pytest.raises(RequestError) as caught:
-        record(session, participant, an_answer(1), NOW, PAIRS)
+        record_answer(session, participant, an_answer(1), NOW, PAIRS)
     assert (caught.value.status, caught.value.code) == (409, "wrong_state")
     assert not responses(session)
 
@@ -122,7 +124,7 @@ def test_simultaneous_answers_to_one_trial_leave_one_response(sessions, session,
     def send(_: int) -> int:
         with sessions() as services:
             who, _run = find_participant(services, participant.ref, NOW, 1, writing=True)
-            remaining = record(services, who, an_answer(2), NOW, PAIRS)
+            remaining = record_answer(services, who, an_answer(2), NOW, PAIRS)
             services.commit()
             return remaining
 
@@ -159,7 +161,7 @@ MEASURED = {
 
 def test_what_was_measured_is_stored(session, participant):
     answer = read_answer(json.dumps(GOOD | MEASURED).encode())
-    record(session, participant, answer, NOW, PAIRS)
+    record_answer(session, participant, answer, NOW, PAIRS)
     [row] = responses(session)
     assert {name: getattr(row, name) for name in MEASURED} == MEASURED
 
@@ -199,7 +201,7 @@ def test_a_wrong_field_is_refused_and_named(change):
 )  # fmt: skip
 def test_a_measurement_that_cannot_be_read_refuses_no_answer(change, session, participant):
     answer = read_answer(json.dumps(GOOD | change).encode())
-    record(session, participant, answer, NOW, PAIRS)
+    record_answer(session, participant, answer, NOW, PAIRS)
     assert len(responses(session)) == 1
     [name] = change
     assert getattr(answer, name) is None
@@ -209,7 +211,7 @@ def test_a_measurement_that_cannot_be_read_refuses_no_answer(change, session, pa
 def test_a_clock_may_stand_in_any_year(year, session, participant):
     time = f"{year}-03-01T10:00:00.000Z"
     answer = read_answer(json.dumps(GOOD | {"client_time": time}).encode())
-    record(session, participant, answer, NOW, PAIRS)
+    record_answer(session, participant, answer, NOW, PAIRS)
     session.expire_all()
     [row] = responses(session)
     assert row.client_time.year == int(year)
@@ -223,7 +225,7 @@ def test_presses_that_came_too_early_are_kept_as_events(session, participant):
     press = {"reason": "double_click", "input_method": "pointer", "ms": -12.5}
     answer = read_answer(json.dumps(GOOD | {"premature": [press, press]}).encode())
     for _ in range(2):
-        record(session, participant, answer, NOW, PAIRS)
+        record_answer(session, participant, answer, NOW, PAIRS)
     kept = session.scalars(select(Event)).all()
     assert [event.kind for event in kept] == ["premature_press"] * 2
     detail = {"position": "1", "reason": "double_click", "input_method": "pointer", "ms": "-12.5"}
@@ -274,11 +276,11 @@ def test_only_what_a_trial_offers_can_be_answered(
     session.flush()
     given = PostedAnswer(uuid=uuid4(), position=1, input_method="key", **answer)
     if possible:
-        record(session, participant, given, NOW, response)
+        record_answer(session, participant, given, NOW, response)
         assert [row.rating for row in responses(session)] == [answer.get("rating")]
         return
     with pytest.raises(RequestError, match="cannot be answered like this"):
-        record(session, participant, given, NOW, response)
+        record_answer(session, participant, given, NOW, response)
     assert not responses(session)
 
 
@@ -301,7 +303,7 @@ def test_a_types_own_details_are_stored_as_sent_with_what_the_type_adds(session,
     for details in ({"hums": 2}, {"sings": 1}):
         given = PostedAnswer(uuid=uuid4(), position=1, input_method="key", details=details)
         with suppress(RequestError):
-            record(session, participant, given, NOW, Hummed())
+            record_answer(session, participant, given, NOW, Hummed())
     [stored] = responses(session)
     assert get_given_answer(stored) == GivenAnswer(Side.FIRST, details={"hums": 2})
 

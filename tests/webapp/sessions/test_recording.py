@@ -13,7 +13,7 @@ from experiment.responses.choice.choice import SentencePair
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Response, RunItem, Trial
 from webapp.sessions import record_batch as record_batch_module
-from webapp.sessions.record import PostedAnswer, record
+from webapp.sessions.record import PostedAnswer, record_answer
 from webapp.sessions.record_batch import SentAnswer, record_batch, record_in_one_transaction
 
 pytestmark = pytest.mark.one_database
@@ -42,7 +42,7 @@ def test_the_last_answer_moves_on_and_none_before(people, stored):
     people.trials(person, 3)
     people.trials(neighbour, 3)
     left = [
-        (record(people.session, person, answer(position), NOW, SentencePair()), person.state)
+        (record_answer(people.session, person, answer(position), NOW, SentencePair()), person.state)
         for position in (2, 1, 1, 3, 3)
     ]
     assert left == [(2, "working"), (1, "working"), (1, "working"), (0, "answered"),
@@ -56,7 +56,7 @@ def test_of_one_trial_fifty_later_answers_are_kept(people):
     person = people.person()
     people.answers(people.trials(person, 2)[:1])
     for number in range(52):
-        record(people.session, person, answer(1, number + 1), NOW, SentencePair())
+        record_answer(people.session, person, answer(1, number + 1), NOW, SentencePair())
     kept = people.session.scalars(select(Event).order_by(Event.id)).all()
     assert [each.detail["uuid"] for each in kept] == [str(UUID(int=n + 1)) for n in range(50)]
 
@@ -69,7 +69,7 @@ def test_one_error_too_many_ends_the_session(people, most: int, left: bool):
     people.trials(person, 2, item.id)
     people.answers(people.trials(neighbour, 2, item.id), side="second")
     check = Some(max_catch_errors=most)
-    n = record(people.session, person, answer(1), NOW, SentencePair(), check)
+    n = record_answer(people.session, person, answer(1), NOW, SentencePair(), check)
     assert (n, person.state) == ((0, "left") if left else (1, "working"))
     assert (person.ending == "failed_check") is left and neighbour.state == "working"
 
@@ -79,7 +79,7 @@ def test_what_was_otherwise_is_kept_beside_the_answer(people):
     people.trials(person, 2)
     press = {"reason": "lockout", "input_method": "key", "ms": 3.5}
     more = {"broken": ["zoom"], "premature": [press]}
-    record(people.session, person, answer(1, **more), NOW, SentencePair())
+    record_answer(people.session, person, answer(1, **more), NOW, SentencePair())
     found = [(each.kind, each.detail) for each in people.session.scalars(select(Event))]
     assert found == [
         ("shown_otherwise", {"position": "1", "what": "zoom"}),

@@ -9,7 +9,7 @@ from webapp.database.models import ConsentText, Place, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent
 from webapp.sessions.arrival_limits import CrowdedError
-from webapp.sessions.assign import assign, free_places, has_free_place
+from webapp.sessions.assign import assign_place, free_places, has_free_place
 from webapp.sessions.consent import (
     Decision,
     EarlierRunError,
@@ -37,7 +37,7 @@ def test_a_full_run_takes_somebody_when_a_lease_is_over_and_a_closed_one_nobody(
     refuse_newcomers(session, run, NOW)
     fill(people, places[:1])
     assert not has_free_place(session, run)
-    assert assign(session, run, people.person()) is None
+    assert assign_place(session, run, people.person()) is None
     with pytest.raises(NoRoomError) as caught:
         refuse_newcomers(session, run, NOW)
     assert (caught.value.code, caught.value.status) == ("run_full", 409)
@@ -60,18 +60,18 @@ def test_of_a_run_without_places_none_is_free(people, places):
 def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
     own = [place for place in places if place.list == 1]
     for place in own:
-        given = assign(people.session, people.run, people.person(), only=1)
+        given = assign_place(people.session, people.run, people.person(), only=1)
         assert (given.list, given.place) == (1, place.place)
-    assert assign(people.session, people.run, people.person(), only=1) is None
-    assert assign(people.session, people.run, people.person()).list == 0
+    assert assign_place(people.session, people.run, people.person(), only=1) is None
+    assert assign_place(people.session, people.run, people.person()).list == 0
 
 
 def test_the_least_filled_list_comes_next_and_of_it_the_first_free_place(people, places):
     came = [people.person() for _ in range(7)]
-    given = [assign(people.session, people.run, person) for person in came[:5]]
+    given = [assign_place(people.session, people.run, person) for person in came[:5]]
     assert [(each.list, each.place) for each in given] == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)]
     free_places(people.session, [came[1].id, came[3].id])
-    given = [assign(people.session, people.run, person) for person in came[5:]]
+    given = [assign_place(people.session, people.run, person) for person in came[5:]]
     assert [(each.list, each.place) for each in given] == [(1, 0), (1, 1)]
     assert [(each.list, each.place) for each in came[4:]] == [(0, 2), (1, 0), (1, 1)]
 

@@ -11,7 +11,7 @@ from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp import create_app
 from webapp.core.addresses import RESEARCHER_PATH
-from webapp.researcher.access import COOKIE
+from webapp.researcher.access import SESSION_COOKIE
 from webapp.runs.launch import launch_run
 from webapp.users.members import set_member
 from webapp.users.projects import ProjectError, add_project, set_limits
@@ -61,7 +61,7 @@ class Groups:
                 set_member(session, project, user, role, by="a test", now=LAUNCHED)
                 cookie = open_session(session, user, "", LAUNCHED)
                 client = self.app.test_client()
-                client.set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
+                client.set_cookie(SESSION_COOKIE, cookie, path=RESEARCHER_PATH)
                 self._clients[number, str(role)] = client, make_form_token(cookie)
                 if role == ProjectRole.MANAGER:
                     for scope, told in zip(Scope, TOKENS, strict=True):

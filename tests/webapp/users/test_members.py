@@ -45,7 +45,7 @@ def test_access_ends_with_the_request_after_the_removal(browser, project, change
 def test_a_live_page_ends_when_its_watcher_is_removed(
     browser, project, change, run_here, monkeypatch
 ):
-    monkeypatch.setattr("webapp.researcher.run_page._EVERY_S", 0.0)
+    monkeypatch.setattr("webapp.researcher.run_page._CHECK_INTERVAL_S", 0.0)
     rob = signed_in(browser, "rob")
     stream = rob.client.get(f"/researcher/runs/{run_here}/live", buffered=False)
     parts = iter(stream.response)

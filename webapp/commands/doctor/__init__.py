@@ -10,9 +10,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.commands.doctor import machine, services, web
 from webapp.commands.doctor.findings import Finding, Installation, Level, json_text, metrics_text
-from webapp.commands.doctor.machine import network_time, owners, writes
-from webapp.commands.doctor.services import connections, retention
-from webapp.commands.doctor.web import certificate
+from webapp.commands.doctor.machine import check_network_time, check_owners, check_writes
+from webapp.commands.doctor.services import check_connections, check_retention
+from webapp.commands.doctor.web import check_certificate
 from webapp.commands.options import add_new_instance_option
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
@@ -28,7 +28,7 @@ from webapp.gate.installation import Installation as GateInstallation
 from webapp.recruiters.settings import load_settings
 
 
-def gate(at: Installation) -> Iterator[Finding]:
+def check_gate(at: Installation) -> Iterator[Finding]:
     """Run every check of the gate; each check that blocks an operation is a fault."""
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
@@ -39,8 +39,8 @@ def gate(at: Installation) -> Iterator[Finding]:
         for name, blocker in find_blockers(connection):
             clean = False
             acts = ", ".join(sorted(blocker.forbids))
-            message = f"{name}: {blocker.says}. Until this is corrected, the server does not {acts}"
-            yield Finding("gate", Level.FAULT, message, blocker.remedy)
+            text = f"{name}: {blocker.problem}. Until this is corrected, the server does not {acts}"
+            yield Finding("gate", Level.FAULT, text, blocker.remedy)
     if clean:
         yield Finding(
             "gate", Level.GOOD, "nothing prevents admitting, paying, publishing or exporting"
@@ -49,29 +49,29 @@ def gate(at: Installation) -> Iterator[Finding]:
 
 Check = Callable[[Installation], Iterator[Finding]]
 CHECKS: Mapping[str, Check] = {
-    "database": services.database,
-    "owners": owners,
-    "writes": writes,
-    "connections": connections,
-    "gate": gate,
-    "key": machine.key,
-    "files": machine.files,
-    "disk": machine.disk,
-    "open_files": machine.open_files,
-    "clock": services.clock,
-    "network_time": network_time,
-    "backup": services.backup,
-    "jobs": services.jobs,
-    "ready": web.ready,
-    "retention": retention,
-    "hosts": web.hosts,
-    "web": web.web,
-    "certificate": certificate,
-    "log": machine.log,
+    "database": services.check_database,
+    "owners": check_owners,
+    "writes": check_writes,
+    "connections": check_connections,
+    "gate": check_gate,
+    "key": machine.check_key,
+    "files": machine.check_files,
+    "disk": machine.check_disk,
+    "open_files": machine.check_open_files,
+    "clock": services.check_clock,
+    "network_time": check_network_time,
+    "backup": services.check_backup,
+    "jobs": services.check_jobs,
+    "ready": web.check_ready,
+    "retention": check_retention,
+    "hosts": web.check_hosts,
+    "web": web.check_public_address,
+    "certificate": check_certificate,
+    "log": machine.check_log,
 }
 
 
-def look_over(at: Installation) -> Iterator[Finding]:
+def run_checks(at: Installation) -> Iterator[Finding]:
     """Yield the findings of every check.
 
     A check that fails is a fault, and the others still run.
@@ -96,17 +96,17 @@ def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
-    engine, trouble = None, ""
+    engine, database_error = None, ""
     try:
         with usable_database(settings.database_url) as engine:
             stored_revision(engine)
             with suppress(WebappError):  # the key's check reports it
                 unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
     except WebappError as error:
-        engine, trouble = None, str(error)
-    at = Installation(folder, settings, engine, trouble, utc_now)
+        engine, database_error = None, str(error)
+    at = Installation(folder, settings, engine, database_error, utc_now)
     findings = []
-    for finding in look_over(at):
+    for finding in run_checks(at):
         findings.append(finding)
         if not (metrics or as_json):
             click.echo(finding)  # printed immediately: a check may wait long for an answer

@@ -27,19 +27,19 @@ class Finding:
     Attributes:
         check: The name of the check, in a word.
         level: The severity.
-        says: The finding.
+        text: The finding.
         remedy: What to do about it; empty if nothing.
     """
 
     check: str
     level: Level
-    says: str
+    text: str
     remedy: str = ""
 
     def __str__(self) -> str:
         """Return the finding as a line of text."""
         remedy = f" -> {self.remedy}" if self.remedy else ""
-        return f"{self.level.name.lower():<9}{self.check:<14}{self.says}{remedy}"
+        return f"{self.level.name.lower():<9}{self.check:<14}{self.text}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class Installation:
         folder: The instance folder.
         settings: Its settings.
         engine: Its database; None if the database cannot be used.
-        trouble: Why the database cannot be used.
+        database_error: Why the database cannot be used.
         now: The clock.
     """
 
     folder: Path
     settings: Settings
     engine: Engine | None
-    trouble: str
+    database_error: str
     now: Clock
 
 
@@ -68,7 +68,7 @@ def json_text(findings: Iterable[Finding]) -> str:
             {
                 "check": finding.check,
                 "level": finding.level.name.lower(),
-                "says": finding.says,
+                "says": finding.text,
                 "remedy": finding.remedy,
             }
             for finding in findings

@@ -8,27 +8,27 @@ from sqlalchemy import inspect, select, text
 
 from webapp.commands.doctor.findings import Finding, Installation, Level
 from webapp.core.worker_count import count_connections
-from webapp.database.backup.routine import age_s, last_backup
+from webapp.database.backup.routine import age_s, read_last_backup
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.errors import RunError
-from webapp.jobs.periodic_queue import PERIODIC, get_last_success
+from webapp.jobs.periodic_queue import PERIODIC_JOBS, get_last_success
 from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.runs.runs import load_launched_study
 
-_CLOCKS_APART = timedelta(seconds=2)
-_BACKUP_IS_OLD_S = 26 * 3600.0
-_TICKS_MISSED = 5
+_MOST_CLOCK_DIFFERENCE = timedelta(seconds=2)
+_OLD_BACKUP_S = 26 * 3600.0
+_MISSED_TICKS = 5
 # Files in the instance folder that only a server creates.
-_SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "told", "last_backup.json")
-_NEARLY = 0.9
+_FILES_OF_OPERATION = ("jobs.sqlite3", "erasures", "ledger", "told", "last_backup.json")
+_NEARLY_FULL = 0.9
 
 
-def database(at: Installation) -> Iterator[Finding]:
+def check_database(at: Installation) -> Iterator[Finding]:
     """Check that the database answers and has this code's schema."""
     if at.engine is None:
-        yield Finding("database", Level.FAULT, at.trouble, "See docs/database.md")
+        yield Finding("database", Level.FAULT, at.database_error, "See docs/database.md")
         return
     revision = stored_revision(at.engine)
     if revision is None:
@@ -45,7 +45,7 @@ def database(at: Installation) -> Iterator[Finding]:
 
 def _report_empty_database(at: Installation) -> Finding:
     """Return the finding for an empty database: a new installation, or data in another database."""
-    if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
+    if not any((at.folder / name).exists() for name in _FILES_OF_OPERATION):
         return Finding("database", Level.GOOD, "it answers; its schema is not made")
     message = "the database is empty, although a server ran here: its data were moved or lost"
     remedy = (
@@ -55,7 +55,7 @@ def _report_empty_database(at: Installation) -> Finding:
     return Finding("database", Level.FAULT, message, remedy)
 
 
-def clock(at: Installation) -> Iterator[Finding]:
+def check_clock(at: Installation) -> Iterator[Finding]:
     """Compare this machine's clock with the database's."""
     if at.engine is None or at.engine.dialect.name == "sqlite":
         yield Finding("clock", Level.GOOD, "the database runs on this machine's clock")
@@ -69,7 +69,7 @@ def clock(at: Installation) -> Iterator[Finding]:
     message = (
         f"this machine's clock is at least {offset.total_seconds():.1f} s away from the database's"
     )
-    if offset > _CLOCKS_APART:
+    if offset > _MOST_CLOCK_DIFFERENCE:
         yield Finding(
             "clock", Level.FAULT, message, "Synchronise the clocks of both machines by NTP"
         )
@@ -77,10 +77,10 @@ def clock(at: Installation) -> Iterator[Finding]:
         yield Finding("clock", Level.GOOD, "the database's clock agrees")
 
 
-def backup(at: Installation) -> Iterator[Finding]:
+def check_backup(at: Installation) -> Iterator[Finding]:
     """Check the age of the newest valid backup."""
     remedy = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
-    last = last_backup(at.folder)
+    last = read_last_backup(at.folder)
     if last is None:
         yield Finding(
             "backup", Level.WARNING, "no backup was made from this instance folder", remedy
@@ -90,7 +90,7 @@ def backup(at: Installation) -> Iterator[Finding]:
     message = (
         f"{last.file} is {hours:.1f} h old, {'tried out' if last.drilled else 'not tried out'}"
     )
-    if hours * 3600 > _BACKUP_IS_OLD_S:
+    if hours * 3600 > _OLD_BACKUP_S:
         yield Finding("backup", Level.WARNING, message, remedy)
     elif not Path(last.file).exists():
         message = f"{last.file}, the newest backup, is no longer there"
@@ -101,12 +101,12 @@ def backup(at: Installation) -> Iterator[Finding]:
         yield Finding("backup", Level.GOOD, message)
 
 
-def jobs(at: Installation) -> Iterator[Finding]:
+def check_jobs(at: Installation) -> Iterator[Finding]:
     """Check when each periodic job last succeeded on this machine."""
     late_jobs = []
-    for name, job in PERIODIC.items():
+    for name, job in PERIODIC_JOBS.items():
         done = get_last_success(at.folder, name)
-        if done is None or (at.now() - done).total_seconds() > _TICKS_MISSED * job.every_s:
+        if done is None or (at.now() - done).total_seconds() > _MISSED_TICKS * job.every_s:
             last_success = f"last at {done.isoformat(timespec='seconds')}" if done else "never yet"
             late_jobs.append(f"{name} ({last_success})")
     if late_jobs:
@@ -117,7 +117,7 @@ def jobs(at: Installation) -> Iterator[Finding]:
         yield Finding("jobs", Level.GOOD, "every job succeeded recently")
 
 
-def connections(at: Installation) -> Iterator[Finding]:
+def check_connections(at: Installation) -> Iterator[Finding]:
     """Compare PostgreSQL's limits with one machine's needs, and count the open connections."""
     if at.engine is None or at.engine.dialect.name == "sqlite":
         yield Finding("connections", Level.GOOD, "SQLite has no limit of connections")
@@ -141,13 +141,13 @@ def connections(at: Installation) -> Iterator[Finding]:
     remedy = "Raise max_connections (or the role's CONNECTION LIMIT): docs/database.md#connections"
     if needed > most:
         yield Finding("connections", Level.FAULT, message, remedy)
-    elif used > _NEARLY * most:
+    elif used > _NEARLY_FULL * most:
         yield Finding("connections", Level.WARNING, message, remedy)
     else:
         yield Finding("connections", Level.GOOD, message)
 
 
-def retention(at: Installation) -> Iterator[Finding]:
+def check_retention(at: Installation) -> Iterator[Finding]:
     """Check when identifying data are due for erasure, and whether they were erased."""
     if at.engine is None:
         return

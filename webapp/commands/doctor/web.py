@@ -1,4 +1,4 @@
-"""Checks that send requests to the server, as a load balancer, a stranger and a participant."""
+"""Checks that send requests to the server, as a load balancer, a stranger or a participant does."""
 
 import re
 import socket
@@ -10,29 +10,29 @@ from urllib.parse import urlsplit
 import httpx
 
 from webapp.commands.doctor.findings import Finding, Installation, Level
-from webapp.http.health import HEALTHZ, IGNORED_HEADER
+from webapp.http.health import HEALTHZ_PATH, IGNORED_HEADER
 
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 # As large as a questionnaire may be; web servers in front have limits of their own.
 _LARGE_BODY = b"x" * (200 * 1024)
-_TOO_LARGE = 413
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_TOO_LARGE_STATUS = 413
+_LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # A reserved name (RFC 2606), and the status with which the server must refuse it.
 _NOBODY, _REFUSED = "doctor.invalid", 400
-_HANDSHAKE_S = 10.0
-_HTTPS = 443
+_HANDSHAKE_TIMEOUT_S = 10.0
+_HTTPS_PORT = 443
 # Automatic renewal happens 30 days before the end, so below these limits it has failed for weeks.
 _WARN_DAYS, _FAULT_DAYS = 14, 3
 
 
-def ready(at: Installation) -> Iterator[Finding]:
+def check_ready(at: Installation) -> Iterator[Finding]:
     """Ask the server at its private port whether it is ready for participants."""
     if not at.settings.metrics_port:
         yield Finding("ready", Level.GOOD, "not checked: no private port is set (metrics_port)")
         return
     base = _reachable_address(at.settings.metrics_host, at.settings.metrics_port)
     try:
-        readiness = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
+        readiness = httpx.get(f"{base}/readyz", timeout=_TIMEOUT_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
         message = f"no server answers at {base}/readyz ({type(error).__name__})"
         yield Finding(
@@ -45,17 +45,17 @@ def ready(at: Installation) -> Iterator[Finding]:
         yield Finding("ready", Level.GOOD, f"{base}/readyz says so")
 
 
-def hosts(at: Installation) -> Iterator[Finding]:
+def check_hosts(at: Installation) -> Iterator[Finding]:
     """Send a request with a foreign host name, which the server must refuse."""
     if not at.settings.public_url:
-        level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
+        level = Level.GOOD if at.settings.host in _LOCAL_HOSTS else Level.WARNING
         message = "public_url is not set, so requests for any host name are answered"
         yield Finding("hosts", level, message, "" if level is Level.GOOD else "Set public_url")
         return
     base = _reachable_address(at.settings.host, at.settings.port)
     try:
         response = httpx.get(
-            base + HEALTHZ, headers={"Host": _NOBODY}, timeout=_PATIENCE_S, trust_env=False
+            base + HEALTHZ_PATH, headers={"Host": _NOBODY}, timeout=_TIMEOUT_S, trust_env=False
         )
     except httpx.HTTPError:
         yield Finding("hosts", Level.GOOD, f"not checked: no server answers at {base}")
@@ -79,11 +79,11 @@ def _reachable_address(host: str, port: int) -> str:
     )
 
 
-def web(at: Installation) -> Iterator[Finding]:
+def check_public_address(at: Installation) -> Iterator[Finding]:
     """Send a request to the public address, through the web server in front, like a participant."""
     base = at.settings.public_url.rstrip("/")
     if not base:
-        level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
+        level = Level.GOOD if at.settings.host in _LOCAL_HOSTS else Level.WARNING
         message = "public_url is not set, so links lead to this machine"
         yield Finding("web", level, message, "" if level is Level.GOOD else "Set public_url")
         return
@@ -111,10 +111,10 @@ def _check_pages(base: str) -> Iterator[Finding]:
     trusted = httpx.create_ssl_context(trust_env=False)
     # The system's certificate authorities, and those of SSL_CERT_FILE.
     trusted.load_default_certs()
-    with httpx.Client(timeout=_PATIENCE_S, trust_env=False, verify=trusted) as client:
-        response = client.get(base + HEALTHZ)
+    with httpx.Client(timeout=_TIMEOUT_S, trust_env=False, verify=trusted) as client:
+        response = client.get(base + HEALTHZ_PATH)
         if response.status_code != 200 or "ok" not in response.text:
-            message = f"{base}{HEALTHZ} answers {response.status_code}"
+            message = f"{base}{HEALTHZ_PATH} answers {response.status_code}"
             remedy = (
                 "Check that the reverse proxy leads to this server and passes Host on "
                 "(proxy_set_header Host $host); otherwise see the log"
@@ -128,12 +128,12 @@ def _check_pages(base: str) -> Iterator[Finding]:
             )
             remedy = "Name the address of the web server in front in trusted_proxies, and restart"
             yield Finding("web", Level.FAULT, message, remedy)
-        if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL:
+        if urlsplit(base).scheme == "http" and urlsplit(base).hostname not in _LOCAL_HOSTS:
             yield Finding(
                 "web", Level.FAULT, "public_url is not encrypted", "Get a certificate and use https"
             )
         sent = client.post(f"{base}/p/doctor/questionnaire", content=_LARGE_BODY)
-        if sent.status_code == _TOO_LARGE:
+        if sent.status_code == _TOO_LARGE_STATUS:
             message = "the reverse proxy refuses a questionnaire of 200 KiB"
             yield Finding("web", Level.FAULT, message, "client_max_body_size 1m; in nginx")
         page = client.get(f"{base}/run/doctor")
@@ -149,7 +149,7 @@ def _check_pages(base: str) -> Iterator[Finding]:
         yield Finding("web", Level.GOOD, f"{base} answers")
 
 
-def certificate(at: Installation) -> Iterator[Finding]:
+def check_certificate(at: Installation) -> Iterator[Finding]:
     """Read the certificate of the public address, as a browser does."""
     address = urlsplit(at.settings.public_url)
     if address.scheme != "https" or not address.hostname:
@@ -157,7 +157,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
         return
     trusted = ssl.create_default_context()
     try:
-        ends = _find_expiry(trusted, address.hostname, address.port or _HTTPS)
+        ends = _find_expiry(trusted, address.hostname, address.port or _HTTPS_PORT)
     except ssl.SSLCertVerificationError as error:
         message = f"browsers refuse the certificate of {address.hostname}: {error.verify_message}"
         remedy = "Renew it: certbot renew, or see the log of the web server in front"
@@ -178,7 +178,7 @@ def certificate(at: Installation) -> Iterator[Finding]:
 
 def _find_expiry(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
     with (
-        socket.create_connection((host, port), timeout=_HANDSHAKE_S) as raw_socket,
+        socket.create_connection((host, port), timeout=_HANDSHAKE_TIMEOUT_S) as raw_socket,
         trusted.wrap_socket(raw_socket, server_hostname=host) as secured,
     ):
         # A trusted certificate always has an end date.

@@ -14,7 +14,7 @@ from sqlalchemy.sql.expression import table as any_table
 from experiment.tables.atomic_write import atomic_write
 from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
-from webapp.database.backup.contents import BackupError, BackupMethod, Content, Row
+from webapp.database.backup.contents import BackupContent, BackupError, BackupMethod, Row
 from webapp.database.engine import make_engine
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Run
@@ -23,7 +23,7 @@ from webapp.database.schema import UPGRADES_OLDER, SchemaError, revisions, store
 _METHODS: Mapping[str, BackupMethod] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
 
 
-def back_up(engine: Engine, file: Path) -> Content:
+def back_up(engine: Engine, file: Path) -> BackupContent:
     """Write a consistent snapshot of the database to a new file, and read it back.
 
     Writers do not wait meanwhile.
@@ -49,7 +49,7 @@ def back_up(engine: Engine, file: Path) -> Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Restorable:
+class SoundBackup:
     """A sound backup that can replace a database.
 
     Attributes:
@@ -60,13 +60,13 @@ class Restorable:
 
     engine: Engine
     file: Path
-    content: Content
+    content: BackupContent
 
     def rows_of(self, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
         """Yield the backup's rows of some tables, each with the table's name."""
         return _find_method(self.engine, self.file).rows_of(self.file, tables)
 
-    def restore(self) -> Content:
+    def restore(self) -> BackupContent:
         """Replace the database's contents by the backup's, completely or not at all.
 
         Raises:
@@ -81,7 +81,7 @@ class Restorable:
         return self.content
 
 
-def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
+def check_restorable(engine: Engine, file: Path, *, replace: bool) -> SoundBackup:
     """Check that a backup can replace a database, after reading all of it; nothing is changed.
 
     Args:
@@ -102,7 +102,7 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
             expected="an empty database",
             remedy="Back it up first; then restore with --replace",
         )
-    return Restorable(engine, file, content)
+    return SoundBackup(engine, file, content)
 
 
 def _schema_error(revision: str, file: Path) -> SchemaError:
@@ -154,11 +154,11 @@ def _count_rows(connection: Connection, name: str) -> int:
 
 
 # "paradril" in ASCII: the advisory lock for test restores on PostgreSQL.
-_LOCK = 0x7061_7261_6472_696C
+_LOCK_KEY = 0x7061_7261_6472_696C
 
 
 @dataclass(frozen=True, slots=True)
-class Drill:
+class DrillResult:
     """The result of a test restore.
 
     Attributes:
@@ -166,11 +166,11 @@ class Drill:
         took_s: The duration of the restore in seconds.
     """
 
-    content: Content
+    content: BackupContent
     took_s: float
 
 
-def rehearse_restore(engine: Engine, file: Path) -> Drill:
+def rehearse_restore(engine: Engine, file: Path) -> DrillResult:
     """Restore a backup into a temporary database, compare it, and delete it.
 
     Args:
@@ -183,8 +183,8 @@ def rehearse_restore(engine: Engine, file: Path) -> Drill:
     """
     with _temporary_database(engine) as scratch:
         began = time.monotonic()
-        content = examine(scratch, file, replace=False).restore()
-        return Drill(content, time.monotonic() - began)
+        content = check_restorable(scratch, file, replace=False).restore()
+        return DrillResult(content, time.monotonic() - began)
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def _temporary_database(engine: Engine) -> Iterator[Engine]:
     name = f"parallax_drill_{sha256(str(engine.url.database).encode()).hexdigest()[:12]}"
     url = engine.url.set(database=name).render_as_string(hide_password=False)
     with engine.begin() as connection:
-        advisory_lock(connection, _LOCK, wait=True)
+        advisory_lock(connection, _LOCK_KEY, wait=True)
         _execute_outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         _execute_outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
         scratch = make_engine(url)

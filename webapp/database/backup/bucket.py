@@ -15,9 +15,9 @@ from experiment.tables.atomic_write import atomic_write
 from webapp.database.backup.contents import BackupError
 
 _KEY, _RECORD = ".key.age", ".erasures"
-_ENCRYPTED = ".backup.age"
-_OWNER_ONLY = 0o600
-_PATIENCE_S = 30
+_ENCRYPTED_SUFFIX = ".backup.age"
+_OWNER_ONLY_MODE = 0o600
+_TIMEOUT_S = 30
 
 
 class Bucket:
@@ -66,7 +66,7 @@ class Bucket:
         Raises:
             BackupError: The bucket cannot be read.
         """
-        return [name for name in self._list_files() if name.endswith(_ENCRYPTED)]
+        return [name for name in self._list_files() if name.endswith(_ENCRYPTED_SUFFIX)]
 
     def _list_files(self) -> list[str]:
         with self._client("its backups cannot be listed") as client:
@@ -87,7 +87,7 @@ class Bucket:
             BackupError: There is no such backup, or it cannot be copied.
         """
         files = self._list_files()
-        names = [file_name for file_name in files if file_name.endswith(_ENCRYPTED)]
+        names = [file_name for file_name in files if file_name.endswith(_ENCRYPTED_SUFFIX)]
         if not names or name not in (None, *names):
             raise BackupError(
                 f"there is no backup {name}" if name else "there is no backup",
@@ -103,7 +103,7 @@ class Bucket:
                     continue
                 with atomic_write(folder / file_name) as temporary:
                     client.download_file(self._name, self._folder + file_name, str(temporary))
-                    temporary.chmod(_OWNER_ONLY)
+                    temporary.chmod(_OWNER_ONLY_MODE)
         return folder / backup
 
     @contextmanager
@@ -119,7 +119,7 @@ class Bucket:
                 where=self._address,
                 remedy="pip install 'parallax-experiments[s3]'",
             ) from error
-        patience = Config(connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S)
+        patience = Config(connect_timeout=_TIMEOUT_S, read_timeout=_TIMEOUT_S)
         try:
             yield boto3.client("s3", endpoint_url=self._endpoint or None, config=patience)
         except (Boto3Error, BotoCoreError, ClientError, OSError) as error:

@@ -11,7 +11,7 @@ from webapp.errors import WebappError
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class BackupContent:
     """A summary of a backup's contents.
 
     Attributes:
@@ -32,20 +32,20 @@ Row = Mapping[str, str | None]
 
 
 class BackupMethod(Protocol):
-    """The backup method for one kind of database, implemented by a module each."""
+    """The backup method for one kind of database; a module for each kind implements it."""
 
     MAGIC: bytes
 
     def dump(self, engine: Engine, file: Path, /) -> None:
         """Write a snapshot of the database to a file; writers do not wait."""
 
-    def content_of(self, file: Path, /) -> Content:
+    def content_of(self, file: Path, /) -> BackupContent:
         """Return the summary of a backup, after reading all of it."""
 
     def rows_of(self, file: Path, tables: Sequence[str], /) -> Iterator[tuple[str, Row]]:
         """Yield the rows of some tables, each with the table's name; skip missing tables."""
 
-    def load(self, engine: Engine, file: Path, content: Content, /) -> None:
+    def load(self, engine: Engine, file: Path, content: BackupContent, /) -> None:
         """Replace the database's contents by the backup's, completely or not at all."""
 
 

@@ -10,10 +10,10 @@ from experiment.errors import why_unread
 from webapp.database.backup.contents import BackupError
 
 _MAGIC = b"age-encryption.org/v1"
-_SSH = "ssh-"
+_SSH_PREFIX = "ssh-"
 
 
-def recipients(file: Path) -> list[Any]:
+def read_recipients(file: Path) -> list[Any]:
     """Return the recipients in a file with one public key per line (``age1...`` or ``ssh-...``).
 
     Raises:
@@ -22,7 +22,7 @@ def recipients(file: Path) -> list[Any]:
     age = _load_pyrage()
     public_keys = []
     for line in _read_lines(file):
-        kind = age.ssh if line.startswith(_SSH) else age.x25519
+        kind = age.ssh if line.startswith(_SSH_PREFIX) else age.x25519
         try:
             public_keys.append(kind.Recipient.from_str(line))
         except age.RecipientError as error:
@@ -59,7 +59,7 @@ def is_encrypted(file: Path) -> bool:
 
 
 @contextmanager
-def readable(file: Path, identity: Path | None) -> Iterator[Path]:
+def decrypt_temporarily(file: Path, identity: Path | None) -> Iterator[Path]:
     """Yield the decrypted backup, which exists only during the block.
 
     Args:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from webapp.database.backup.contents import BackupError, Content, Row
+from webapp.database.backup.contents import BackupContent, BackupError, Row
 from webapp.database.models import Base
 from webapp.database.row_counts import DROP_FUNCTIONS
 
 MAGIC = b"PGDMP"
-_INSTALLED = Path("/usr/lib/postgresql")
-_ROWS_OF = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(([^)]*)\)')
+_INSTALL_FOLDER = Path("/usr/lib/postgresql")
+_COPY_LINE = re.compile(r'COPY (?:public\.)?"?(\w+)"? \(([^)]*)\)')
 _END_OF_ROWS = "\\.\n"
 _NULL = "\\N"
-_ESCAPED = re.compile(r"\\(.)")
+_ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _VERSION_TABLE = "alembic_version"
 
@@ -35,20 +35,20 @@ def dump(engine: Engine, file: Path) -> None:
          f"--file={file}", *_connection_option(engine), engine=engine)  # fmt: skip
 
 
-def content_of(file: Path) -> Content:
+def content_of(file: Path) -> BackupContent:
     """Return the summary of an archive, after reading all of it.
 
     Raises:
         BackupError: The archive is damaged, or is not of a Parallax database.
     """
-    with _as_sql(file) as script:
+    with _to_sql(file) as script:
         return _summarise_script(script, file)
 
 
 def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
     """Yield the rows of some tables of a sound archive, each with the table's name."""
     only = [f"--table={name}" for name in tables]
-    with _as_sql(file, "--data-only", *only) as script, script.open(encoding="utf-8") as lines:
+    with _to_sql(file, "--data-only", *only) as script, script.open(encoding="utf-8") as lines:
         table, columns = "", list[str]()
         for line in lines:
             if table and line != _END_OF_ROWS:
@@ -56,7 +56,7 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
                 yield table, dict(zip(columns, values, strict=True))
             elif table:
                 table = ""
-            elif table_start := _ROWS_OF.match(line):
+            elif table_start := _COPY_LINE.match(line):
                 table, columns = (
                     table_start[1],
                     [text.strip(' "') for text in table_start[2].split(",")],
@@ -66,10 +66,10 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
 def _decode_value(text: str) -> str | None:
     if text == _NULL:
         return None
-    return _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
+    return _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
 
 
-def load(engine: Engine, file: Path, content: Content) -> None:
+def load(engine: Engine, file: Path, content: BackupContent) -> None:
     """Replace the database's contents by the archive's in one transaction.
 
     Raises:
@@ -78,7 +78,7 @@ def load(engine: Engine, file: Path, content: Content) -> None:
     table_names = sorted({*Base.metadata.tables, *content.rows, _VERSION_TABLE})
     drop = f"DROP TABLE IF EXISTS {', '.join(f'public.{name}' for name in table_names)} CASCADE"
     drop += "".join(f"; {statement}" for statement in DROP_FUNCTIONS)
-    with _as_sql(file) as script:
+    with _to_sql(file) as script:
         _run_program(
             "psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1",
             f"--output={os.devnull}", *_connection_option(engine), f"--command={drop}",
@@ -87,7 +87,7 @@ def load(engine: Engine, file: Path, content: Content) -> None:
 
 
 @contextmanager
-def _as_sql(file: Path, *options: str) -> Iterator[Path]:
+def _to_sql(file: Path, *options: str) -> Iterator[Path]:
     # A complete script file is executed as a whole; a broken pipe could look like the end of the
     # script.
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +97,7 @@ def _as_sql(file: Path, *options: str) -> Iterator[Path]:
         yield script
 
 
-def _summarise_script(script: Path, file: Path) -> Content:
+def _summarise_script(script: Path, file: Path) -> BackupContent:
     rows, revision, table = dict[str, int](), "", ""
     with script.open(encoding="utf-8") as lines:
         for line in lines:
@@ -106,14 +106,14 @@ def _summarise_script(script: Path, file: Path) -> Content:
                 revision = line.strip() if table == _VERSION_TABLE else revision
             elif table:
                 table = ""
-            elif table_start := _ROWS_OF.match(line):
+            elif table_start := _COPY_LINE.match(line):
                 table = table_start[1]
                 rows[table] = 0
     if not revision:
         raise BackupError(
             "the file is a PostgreSQL archive, but not one of Parallax", where=str(file)
         )
-    return Content(revision, rows)
+    return BackupContent(revision, rows)
 
 
 def _connection_option(engine: Engine) -> list[str]:
@@ -138,7 +138,7 @@ def _run_program(program: str, *arguments: str, engine: Engine | None = None) ->
 
 
 def _find_program(program: str) -> str:
-    newest = sorted(_INSTALLED.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
+    newest = sorted(_INSTALL_FOLDER.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
     path = str(newest[-1]) if newest else shutil.which(program)
     if path is None:
         raise BackupError(

@@ -11,7 +11,7 @@ from typing import cast
 from sqlalchemy import Engine, PoolProxiedConnection, create_engine, inspect
 from sqlalchemy.exc import DatabaseError
 
-from webapp.database.backup.contents import BackupError, Content, Row
+from webapp.database.backup.contents import BackupContent, BackupError, Row
 from webapp.database.schema import revision_of
 
 MAGIC = b"SQLite format 3\0"
@@ -36,7 +36,7 @@ def dump(engine: Engine, file: Path) -> None:
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
-def content_of(file: Path) -> Content:
+def content_of(file: Path) -> BackupContent:
     """Return the summary of a backup, after checking every page of it.
 
     Raises:
@@ -65,7 +65,7 @@ def content_of(file: Path) -> Content:
         raise BackupError(
             "the file is an SQLite database, but not one of Parallax", where=str(file)
         )
-    return Content(revision, counts)
+    return BackupContent(revision, counts)
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
                     yield table, {n: None if v is None else str(v) for n, v in texts.items()}
 
 
-def load(engine: Engine, file: Path, _content: Content) -> None:
+def load(engine: Engine, file: Path, _content: BackupContent) -> None:
     """Replace the database's contents by the backup's in one transaction.
 
     Raises:

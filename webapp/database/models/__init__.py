@@ -4,7 +4,6 @@ from webapp.database.models.base import Base
 from webapp.database.models.identity import Identity
 from webapp.database.models.installation import (
     ApiToken,
-    AskedAct,
     AuditEntry,
     Erasure,
     FailedSignIn,
@@ -17,6 +16,7 @@ from webapp.database.models.installation import (
     Project,
     ProjectJob,
     RecoveryCode,
+    RequestedAct,
     SecondFactor,
     SignIn,
     Stamp,
@@ -56,7 +56,6 @@ __all__ = [
     "Answer",
     "ApiToken",
     "ArrivalAddress",
-    "AskedAct",
     "Assignment",
     "AuditEntry",
     "Base",
@@ -83,6 +82,7 @@ __all__ = [
     "ProjectJob",
     "RecoveryCode",
     "Recruitment",
+    "RequestedAct",
     "Response",
     "Run",
     "RunCount",

@@ -77,7 +77,7 @@ class AuditEntry(Base):
     hash: Mapped[str]  # SHA-256 of all fields above
 
 
-class AskedAct(Base):
+class RequestedAct(Base):
     """An action requested by one person, carried out once a second person requests it too."""
 
     __tablename__ = "asked_act"

@@ -213,7 +213,7 @@ class Verdict(Base):
     decided_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-SORTED = (
+SORT_COLUMNS = (
     "answered", "minutes", "median_rt_ms", "fast", "same_side", "hidden", "waited_s", "n_events",
 )  # fmt: skip
 
@@ -230,7 +230,7 @@ class SessionSummary(Base):
     __table_args__ = (
         *(
             Index(f"ix_session_summary_{column}", "run_id", column, "participant_id")
-            for column in SORTED
+            for column in SORT_COLUMNS
         ),
         Index("ix_session_summary_flags", "run_id", "n_flags", "likelihood", "participant_id"),
     )

@@ -6,7 +6,7 @@ from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment
 from webapp.payments.platform_payments import is_paid_by_hand
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, find_unrecorded
+from webapp.payments.reconciliation.snapshot import Discrepancy, PaymentSnapshot, find_unrecorded
 from webapp.recruiters.platform import Bonus
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
@@ -16,7 +16,7 @@ REVIEW_DECISIONS: dict[str, PaymentKind] = {
     AssignmentStatus.SCREENED_OUT: PaymentKind.SCREEN_OUT,
     AssignmentStatus.REJECTED: PaymentKind.REJECTION,
 }
-_UNSETTLED = {
+_UNSETTLED_WORDS = {
     PaymentState.INTENDED: "was decided, but not started",
     PaymentState.CALLING: "was started by a process that no longer runs",
     PaymentState.ORDERED: "was ordered by a process that no longer runs",
@@ -41,10 +41,10 @@ _REMEDY_CHOOSE_BONUS = (
 _JUST_STARTED = "was started a moment ago, perhaps by a process that is still working on it"
 
 
-def check_unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unsettled(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield decided payments that were not made, or whose outcome is unknown."""
     for payment in snapshot.payments:
-        detail = _UNSETTLED.get(PaymentState(payment.state))
+        detail = _UNSETTLED_WORDS.get(PaymentState(payment.state))
         # Compensation that nobody has accepted yet waits for the worker, not for us.
         if detail is None or payment.assignment is None or _was_overruled(snapshot, payment):
             continue
@@ -64,7 +64,7 @@ def check_unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def _suggest_remedy(snapshot: Snapshot, payment: Payment) -> str:
+def _suggest_remedy(snapshot: PaymentSnapshot, payment: Payment) -> str:
     if payment.id in snapshot.claimed:
         return "Run parallax reconcile again in five minutes"
     if _was_refused_for_manual_bonus(snapshot, payment):
@@ -78,13 +78,13 @@ def _suggest_remedy(snapshot: Snapshot, payment: Payment) -> str:
     return "--fix asks the platform whether it was paid, and pays if it was not"
 
 
-def _needs_undo(snapshot: Snapshot, payment: Payment) -> bool:
+def _needs_undo(snapshot: PaymentSnapshot, payment: Payment) -> bool:
     """Return whether this pays a submission that is now rejected, which needs an explicit undo."""
     is_rejected = _find_status(snapshot, payment) == AssignmentStatus.REJECTED
     return payment.kind == PaymentKind.REWARD and is_rejected
 
 
-def _was_refused_for_manual_bonus(snapshot: Snapshot, payment: Payment) -> bool:
+def _was_refused_for_manual_bonus(snapshot: PaymentSnapshot, payment: Payment) -> bool:
     """Return whether this bonus was refused because another one was paid by hand."""
     lines = snapshot.ledger.get(payment.assignment, [])
     is_refused = payment.state == PaymentState.REFUSED and payment.kind != PaymentKind.REJECTION
@@ -96,19 +96,19 @@ def is_refused_rejection(payment: Payment) -> bool:
     return payment.kind == PaymentKind.REJECTION and payment.state == PaymentState.REFUSED
 
 
-def _was_overruled(snapshot: Snapshot, payment: Payment) -> bool:
+def _was_overruled(snapshot: PaymentSnapshot, payment: Payment) -> bool:
     """Return whether this rejects a submission that the platform has paid in the end."""
     return is_refused_rejection(payment) and _find_status(snapshot, payment) in PAID_STATUSES
 
 
-def _find_status(snapshot: Snapshot, payment: Payment) -> str | None:
+def _find_status(snapshot: PaymentSnapshot, payment: Payment) -> str | None:
     status_by_id = {
         assignment.platform_id: assignment.status for assignment in snapshot.assignments
     }
     return status_by_id.get(payment.assignment or "")
 
 
-def check_outside_decisions(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_outside_decisions(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield assignments approved or rejected on the platform but not in the ledger."""
     for assignment, _, is_second in find_unrecorded_decisions(snapshot):
         yield Discrepancy(
@@ -125,7 +125,9 @@ def check_outside_decisions(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def find_unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
+def find_unrecorded_decisions(
+    snapshot: PaymentSnapshot,
+) -> Iterator[tuple[Assignment, PaymentKind, bool]]:
     """Yield each assignment that the platform shows as decided and the ledger lacks.
 
     Yields:
@@ -146,10 +148,13 @@ def find_unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, 
             recorded.add((participant_id, kind))
 
 
-def check_unexpected_bonuses(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unexpected_bonuses(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield bonuses that the platform lists twice, or that are in no line of the ledger."""
     for payment in snapshot.payments:
-        if payment.kind == PaymentKind.BONUS and (times := snapshot.books.shown[payment.id]) > 1:
+        if (
+            payment.kind == PaymentKind.BONUS
+            and (times := snapshot.bonuses.n_shown[payment.id]) > 1
+        ):
             yield Discrepancy(
                 "paid_twice",
                 _get_payee(snapshot, payment),
@@ -166,13 +171,13 @@ def check_unexpected_bonuses(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def find_unrecorded_bonuses(snapshot: Snapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
+def find_unrecorded_bonuses(snapshot: PaymentSnapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
     """Yield each unrecorded bonus paid by hand, with its item for the ledger."""
-    return find_unrecorded(snapshot.books, snapshot.run_ref, snapshot.payments)
+    return find_unrecorded(snapshot.bonuses, snapshot.run_ref, snapshot.payments)
 
 
-def check_recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield payments that are done by the ledger and not by the platform."""
+def check_recorded_not_made(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
+    """Yield payments that are done in the ledger but not on the platform."""
     status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
     for payment in snapshot.payments:
         if payment.state != PaymentState.DONE or payment.called_at is None:
@@ -180,7 +185,7 @@ def check_recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
         if payment.kind == PaymentKind.REJECTION and _is_rejection_undone(snapshot, payment):
             continue
         if payment.kind == PaymentKind.BONUS:
-            is_made = snapshot.books.shown[payment.id] > 0
+            is_made = snapshot.bonuses.n_shown[payment.id] > 0
         else:
             # Submissions of compensation's own offers are not among the run's.
             reported_status = status.get(payment.assignment or "")
@@ -196,12 +201,12 @@ def check_recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def _is_rejection_undone(snapshot: Snapshot, rejection: Payment) -> bool:
+def _is_rejection_undone(snapshot: PaymentSnapshot, rejection: Payment) -> bool:
     lines = snapshot.ledger.get(rejection.assignment, [])
     return any(p.kind == PaymentKind.REWARD and p.state == PaymentState.DONE for p in lines)
 
 
-def check_changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_changed_rewards(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield offers whose reward on the platform differs from the posted one."""
     for hit in snapshot.hits:
         posted = snapshot.posted_rewards[hit.id]
@@ -221,7 +226,7 @@ def check_changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_partial_payments(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_partial_payments(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants whose partial payment the platform does not report."""
     for assignment in snapshot.assignments:
         is_partial = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
@@ -234,7 +239,7 @@ def check_partial_payments(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_totals(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_totals(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants whose totals differ between the ledger and the platform."""
     for statement in snapshot.statements:
         if not statement.agrees:
@@ -253,7 +258,7 @@ def check_totals(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_underpayments(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_underpayments(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants paid less than the study's rule gives, as a bonus or a partial reward."""
     paid_refs = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
     for statement in snapshot.statements:
@@ -277,7 +282,7 @@ def _get_decision_kind(payment: Payment) -> PaymentKind:
     return PaymentKind.REWARD if kind is PaymentKind.COMPENSATION else kind
 
 
-def _get_payee(snapshot: Snapshot, payment: Payment) -> str:
+def _get_payee(snapshot: PaymentSnapshot, payment: Payment) -> str:
     return snapshot.ref(payment.participant_id, payment.assignment or payment.token[:12])
 
 

@@ -33,13 +33,13 @@ from webapp.payments.reconciliation.payment_checks import (
     find_unrecorded_decisions,
     is_refused_rejection,
 )
-from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot, match_bonuses
+from webapp.payments.reconciliation.snapshot import Discrepancy, PaymentSnapshot, match_bonuses
 from webapp.payments.reconciliation.statement import compute_platform_pay_minor
 from webapp.recruiters.platform import Platform
 from webapp.sessions.lease import release_expired
 
 
-def check_finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_finished_not_submitted(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants who did the work and cannot be paid, for want of a submission."""
     for account in snapshot.accounts:
         was_offered = account.payment(PaymentKind.COMPENSATION) is not None
@@ -54,7 +54,7 @@ def check_finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_never_paid(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants who finished and submitted but are not in the ledger."""
     for account, assignment in _find_unreviewed_submissions(snapshot):
         if snapshot.ledger.get(assignment.platform_id):
@@ -76,7 +76,7 @@ def check_never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_receipts(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_receipts(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield unpaid submissions whose receipt is not the one that their participant was given."""
     for account, assignment in _find_unreviewed_submissions(snapshot):
         ref = account.participant.ref
@@ -93,7 +93,7 @@ def check_receipts(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_submissions_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_submissions_without_work(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield undecided submissions that are not the first of a participant who finished."""
     first_accounts = {a.assignment.id: a for a in snapshot.accounts if a.assignment is not None}
     for assignment in snapshot.assignments:
@@ -118,7 +118,7 @@ def check_submissions_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def check_stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_stuck_places(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield participants who hold a place (participant slot) and fell silent."""
     for ref in snapshot.silent:
         yield Discrepancy(
@@ -130,7 +130,7 @@ def check_stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def check_stored_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_stored_counts(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield the stored counts of places, participants and responses that differ from the rows."""
     for subject in snapshot.miscounted:
         yield Discrepancy(
@@ -142,7 +142,7 @@ def check_stored_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
         )
 
 
-def check_unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_unposted_offers(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield offers of which it is unknown whether the platform has them."""
     payees = {payment.token: payment.participant_id for payment in snapshot.payments}
     withdrawn = {p.token for p in snapshot.payments if p.state == PaymentState.WITHDRAWN}
@@ -160,7 +160,7 @@ def check_unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def check_untaken_compensation(snapshot: Snapshot) -> Iterator[Discrepancy]:
+def check_untaken_compensation(snapshot: PaymentSnapshot) -> Iterator[Discrepancy]:
     """Yield workers who did not accept offered compensation in time."""
     expired_tokens = {
         hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at
@@ -183,7 +183,7 @@ def check_untaken_compensation(snapshot: Snapshot) -> Iterator[Discrepancy]:
             )
 
 
-def _suggest_decision(snapshot: Snapshot, assignment: Assignment) -> str:
+def _suggest_decision(snapshot: PaymentSnapshot, assignment: Assignment) -> str:
     id_ = assignment.platform_id
     return (
         f"parallax approve {snapshot.run_ref} --only {id_}, or parallax"
@@ -191,14 +191,16 @@ def _suggest_decision(snapshot: Snapshot, assignment: Assignment) -> str:
     )
 
 
-def _find_unreviewed_submissions(snapshot: Snapshot) -> Iterator[tuple[PayeeAccount, Assignment]]:
+def _find_unreviewed_submissions(
+    snapshot: PaymentSnapshot,
+) -> Iterator[tuple[PayeeAccount, Assignment]]:
     for account in snapshot.accounts:
         assignment = account.assignment
         if account.finished and assignment is not None and assignment.status == "submitted":
             yield account, assignment
 
 
-_CHECKS: tuple[Callable[[Snapshot], Iterator[Discrepancy]], ...] = (
+_CHECKS: tuple[Callable[[PaymentSnapshot], Iterator[Discrepancy]], ...] = (
     check_never_paid,
     check_unsettled,
     check_finished_not_submitted,
@@ -214,10 +216,10 @@ _CHECKS: tuple[Callable[[Snapshot], Iterator[Discrepancy]], ...] = (
     check_untaken_compensation,
     check_stored_counts,
 )
-ELSEWHERE = "decided on the platform, not by Parallax"
+ELSEWHERE_REASON = "decided on the platform, not by Parallax"
 
 
-def find_discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
+def find_discrepancies(snapshot: PaymentSnapshot) -> list[Discrepancy]:
     """Return all discrepancies; an empty list for a clean run."""
     results = [discrepancy for check in _CHECKS for discrepancy in check(snapshot)]
     explained_payees = {discrepancy.who for discrepancy in results}
@@ -228,7 +230,7 @@ def find_discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
     ]
 
 
-def report_comparison(sessions: Sessions, snapshot: Snapshot) -> None:
+def report_comparison(sessions: Sessions, snapshot: PaymentSnapshot) -> None:
     """Report a comparison to the gate, if the ledger holds all payments the platform shows.
 
     Otherwise the gate keeps blocking until ``fix_discrepancies`` has recorded the missing payments.
@@ -245,7 +247,7 @@ def fix_discrepancies(
     run: Run,
     study: Study,
     link: str,
-    snapshot: Snapshot,
+    snapshot: PaymentSnapshot,
     now: Clock,
 ) -> None:
     """Fix what is safe: settle doubtful payments, record foreign payments, free places.
@@ -271,8 +273,8 @@ def fix_discrepancies(
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now())
         payments = _load_current_payments(session, run)
-        bonuses = match_bonuses(platform, snapshot.books.listed, payments)
-        current = replace(snapshot, payments=payments, books=bonuses)
+        bonuses = match_bonuses(platform, snapshot.bonuses.all_listed, payments)
+        current = replace(snapshot, payments=payments, bonuses=bonuses)
         _record_entries(
             session,
             run,
@@ -305,7 +307,7 @@ def _record_entries(session: Session, run: Run, entries: list[Entry], now: datet
     session.flush()
 
 
-def _build_decision_entries(snapshot: Snapshot, study: Study) -> Iterator[Entry]:
+def _build_decision_entries(snapshot: PaymentSnapshot, study: Study) -> Iterator[Entry]:
     for assignment, kind, is_second in find_unrecorded_decisions(snapshot):
         payee = assignment.platform_id
         if not is_second:
@@ -313,14 +315,14 @@ def _build_decision_entries(snapshot: Snapshot, study: Study) -> Iterator[Entry]
         reward_minor = snapshot.platform_rewards.get(assignment.hit_id or 0, study.reward_minor)
         amount_minor = compute_platform_pay_minor(assignment, reward_minor, study.screen_out_minor)
         yield Entry(
-            PaymentItem(payee, kind, amount_minor, ELSEWHERE),
+            PaymentItem(payee, kind, amount_minor, ELSEWHERE_REASON),
             assignment.worker_id,
             assignment.platform_id,
             assignment.participant_id,
         )
 
 
-def _build_bonus_entries(snapshot: Snapshot) -> Iterator[Entry]:
+def _build_bonus_entries(snapshot: PaymentSnapshot) -> Iterator[Entry]:
     for bonus, item in find_unrecorded_bonuses(snapshot):
         yield Entry(
             item,

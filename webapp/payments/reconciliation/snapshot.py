@@ -21,7 +21,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
 from webapp.database.row_counts import find_wrong_counts
 from webapp.payments.accounts import PayeeAccount, load_accounts
-from webapp.payments.ledger import BY_HAND, is_claimed, load_payments
+from webapp.payments.ledger import BY_HAND_PREFIX, is_claimed, load_payments
 from webapp.payments.platform_payments import get_bonus_mark, is_paid_as_bonus
 from webapp.payments.reconciliation.statement import (
     Statement,
@@ -33,9 +33,9 @@ from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.runs import load_launched_study
-from webapp.sessions.lease import find_expired
+from webapp.sessions.lease import find_expired_participants
 
-_MARK = re.compile(r"\[[0-9a-f]{12}\]$")
+_MARK_PATTERN = re.compile(r"\[[0-9a-f]{12}\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,14 @@ class MatchedBonuses:
     """The platform's list of bonuses, matched with the ledger.
 
     Attributes:
-        listed: Every bonus that the platform shows.
-        shown: How often it shows each payment, by the payment's id.
-        elsewhere: Bonuses that Parallax did not pay, each with its item for the ledger.
+        all_listed: Every bonus that the platform shows.
+        n_shown: How often it shows each payment, by the payment's id.
+        unrecorded: Bonuses that Parallax did not pay, each with its item for the ledger.
     """
 
-    listed: Sequence[Bonus]
-    shown: Counter[int]
-    elsewhere: Sequence[tuple[Bonus, PaymentItem]]
+    all_listed: Sequence[Bonus]
+    n_shown: Counter[int]
+    unrecorded: Sequence[tuple[Bonus, PaymentItem]]
 
 
 def load_bonuses(
@@ -100,7 +100,7 @@ def _match_by_mark(bonuses: Sequence[Bonus], payments: Sequence[Payment]) -> Mat
     marks = {get_bonus_mark(line): line.id for line in payments if line.kind == PaymentKind.BONUS}
     counts, unmatched = Counter[int](), list[tuple[Bonus, PaymentItem]]()
     for bonus in bonuses:
-        match = _MARK.search(bonus.reason)
+        match = _MARK_PATTERN.search(bonus.reason)
         if match is not None and match[0] in marks:
             counts[marks[match[0]]] += 1
         else:
@@ -141,7 +141,7 @@ def _build_item(bonus: Bonus, serial: str) -> PaymentItem:
         PaymentKind.BONUS,
         bonus.amount_minor,
         bonus.reason,
-        f"{BY_HAND}{serial}",
+        f"{BY_HAND_PREFIX}{serial}",
     )
 
 
@@ -150,7 +150,7 @@ def find_unrecorded(bonuses: MatchedBonuses, run_ref: str, payments: Iterable[Pa
 ]:  # fmt: skip
     """Yield each bonus that Parallax did not pay and the ledger does not hold."""
     tokens = {payment.token for payment in payments}
-    for bonus, item in bonuses.elsewhere:
+    for bonus, item in bonuses.unrecorded:
         if item.token(run_ref) not in tokens:
             yield bonus, item
 
@@ -176,8 +176,8 @@ class Discrepancy:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The state of a run and its platform.
+class PaymentSnapshot:
+    """A run's records, its ledger and the platform's lists at one time.
 
     Attributes:
         run_ref: The run's reference.
@@ -185,7 +185,7 @@ class Snapshot:
         assignments: Every submitted assignment of the run's recruitment.
         hits: Every offer.
         payments: The whole ledger.
-        books: Every bonus that the platform lists, and its line of the ledger.
+        bonuses: Every bonus that the platform lists, and its line of the ledger.
         posted_rewards: The posted reward of each offer for one submission, by the offer's key.
         platform_rewards: The reward by the platform's report, if the platform has the offer.
         currency: The code of the run's currency.
@@ -203,7 +203,7 @@ class Snapshot:
     assignments: Sequence[Assignment]
     hits: Sequence[Hit]
     payments: Sequence[Payment]
-    books: MatchedBonuses
+    bonuses: MatchedBonuses
     posted_rewards: Mapping[int, int]
     platform_rewards: Mapping[int, int]
     currency: str
@@ -240,7 +240,7 @@ class Snapshot:
 
 def take_snapshot(
     sessions: Sessions, platform: Platform, run: Run, tokens: Tokens, now: datetime
-) -> Snapshot:
+) -> PaymentSnapshot:
     """Return the state of the run and its platform; a poll must have fetched the submissions.
 
     Raises:
@@ -259,7 +259,7 @@ def take_snapshot(
             for account in load_accounts(session, run)
             if account.participant.id not in forgotten_ids
         ]
-        silent_participants = find_expired(session, run, now)
+        silent_participants = find_expired_participants(session, run, now)
         wrong_counts = find_wrong_counts(session.connection(), run.id)
         study = load_launched_study(session, run)
         all_assignments = session.scalars(
@@ -279,14 +279,15 @@ def take_snapshot(
     posted_rewards = {hit.id: amounts.get(hit.token, study.reward_minor) for hit in hits}
     rewards = _load_platform_rewards(platform, hits, posted_rewards)
     with_receipts = assignments if platform.hands_in_forms else []
-    platform_minor = _sum_platform_payments(identified_assignments, rewards, bonuses.listed, study)
-    return Snapshot(
+    listed = bonuses.all_listed
+    platform_minor = _sum_platform_payments(identified_assignments, rewards, listed, study)
+    return PaymentSnapshot(
         run_ref=run.ref,
         accounts=payee_accounts,
         assignments=assignments,
         hits=hits,
         payments=payments,
-        books=bonuses,
+        bonuses=bonuses,
         posted_rewards=posted_rewards,
         platform_rewards=rewards,
         currency=run.currency,

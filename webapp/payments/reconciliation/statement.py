@@ -1,4 +1,4 @@
-"""A statement for each payee: owed by the study's rule, paid by the ledger, by the platform.
+"""A statement for each payee: what the study owes them, and what ledger and platform paid.
 
 ``parallax review`` and ``parallax reconcile`` print these. A run is clean only if ledger and
 platform agree exactly, and no payee got less than the rule gives: ``describe_agreement``.

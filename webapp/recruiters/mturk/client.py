@@ -12,18 +12,18 @@ from botocore.config import Config
 from experiment.payment.cost import Charge
 from webapp.core.addresses import is_loopback
 from webapp.errors import WebappError
-from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, platform_errors
+from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials_error, platform_errors
 from webapp.recruiters.mturk.requests import (
     Request,
     answer_fields,
-    cents,
-    dollars,
+    format_dollars,
     offer_request,
+    parse_cents,
     qualification_request,
     type_request,
 )
 from webapp.recruiters.mturk.settings import (
-    CLOSED,
+    CLOSED_NOTICE,
     LIVE,
     MOST_PLACES,
     MturkSettings,
@@ -46,7 +46,7 @@ Read = TypeVar("Read")
 
 _REGION = "us-east-1"  # Mechanical Turk has only this region.
 _ATTEMPTS = 5
-_PAGE = {"PageSize": 100}
+_PAGE_PARAMETERS = {"PageSize": 100}
 _HIT_ID = re.compile(r"\b[A-Z0-9]{30}\b")
 # The service lists only these statuses: accepted, returned and timed-out assignments are not
 # listed.
@@ -55,7 +55,7 @@ _STATUSES = {
     "Approved": AssignmentStatus.APPROVED,
     "Rejected": AssignmentStatus.REJECTED,
 }
-_TOKEN_KNOWN = re.compile(r"AlreadyExists|Duplicate")
+_KNOWN_TOKEN = re.compile(r"AlreadyExists|Duplicate")
 # Signs calls to a local stand-in, which checks no credentials; the account's own keys are not used.
 _PLAY_KEY = "parallax"
 
@@ -75,7 +75,7 @@ def open_client(endpoint: str, attempts: int = _ATTEMPTS) -> "MturkClient":
     keys = (_PLAY_KEY, _PLAY_KEY) if is_loopback(url) else (None, None)
     session = boto3.session.Session(*keys, region_name=_REGION)
     if session.get_credentials() is None:
-        raise no_credentials()
+        raise no_credentials_error()
     repeating, once = (
         session.client(
             "mturk",
@@ -126,7 +126,7 @@ class MturkClient:
     def balance_minor(self) -> int:
         """Return the available balance, in US cents."""
         with platform_errors("get_account_balance"):
-            return cents(self._repeating.get_account_balance()["AvailableBalance"])
+            return parse_cents(self._repeating.get_account_balance()["AvailableBalance"])
 
     def requests(
         self, qualification: tuple[str, str] | None, task: Task, offers: Sequence[Offer]
@@ -245,12 +245,12 @@ class MturkClient:
                 "send_bonus",
                 WorkerId=worker_id,
                 AssignmentId=assignment_id,
-                BonusAmount=dollars(amount_minor),
+                BonusAmount=format_dollars(amount_minor),
                 Reason=reason,
                 UniqueRequestToken=token,
             )
         except PlatformError as error:
-            if not _TOKEN_KNOWN.search(error.code):
+            if not _KNOWN_TOKEN.search(error.code):
                 raise
 
     def bonuses(self, offer_id: str) -> Iterator[Bonus]:
@@ -310,7 +310,9 @@ class MturkClient:
         self, operation: str, key: str, read: Callable[[dict[str, Any]], Read], **request: object
     ) -> Iterator[Read]:
         """Yield each entry that a paged operation lists, converted by ``read``."""
-        pages = self._repeating.get_paginator(operation).paginate(**request, PaginationConfig=_PAGE)
+        pages = self._repeating.get_paginator(operation).paginate(
+            **request, PaginationConfig=_PAGE_PARAMETERS
+        )
         with platform_errors(operation):
             for page in pages:
                 yield from map(read, page[key])
@@ -339,7 +341,7 @@ def _hit_state(hit: dict[str, Any]) -> OfferState:
         pending=hit["NumberOfAssignmentsPending"],
         completed=hit["NumberOfAssignmentsCompleted"],
         expires_at=_to_utc(hit["Expiration"]),
-        reward_minor=cents(hit["Reward"]),
+        reward_minor=parse_cents(hit["Reward"]),
     )
 
 
@@ -347,7 +349,7 @@ def _to_bonus(bonus: dict[str, Any]) -> Bonus:
     return Bonus(
         worker_id=bonus["WorkerId"],
         assignment_id=bonus["AssignmentId"],
-        amount_minor=cents(bonus["BonusAmount"]),
+        amount_minor=parse_cents(bonus["BonusAmount"]),
         reason=bonus.get("Reason", ""),
         granted_at=_to_utc(bonus["GrantTime"]),
     )
@@ -365,7 +367,7 @@ def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:
     """
     if settings.endpoint == LIVE and not live:
         raise WebappError(
-            f"{CLOSED}, and its live endpoint spends real money",
+            f"{CLOSED_NOTICE}, and its live endpoint spends real money",
             where="mturk_endpoint = live",
             remedy=(
                 "Use a local marketplace (parallax marketplace), or add --live to the "

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from webapp.recruiters.demonstration import Demonstration
     from webapp.recruiters.simulated_crowd import Visitor
 
-_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-_ID = re.compile(r"[A-Z0-9]{1,64}", re.ASCII)
+_PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_ID_PATTERN = re.compile(r"[A-Z0-9]{1,64}", re.ASCII)
 _WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}", re.ASCII)
 
 
@@ -61,15 +61,15 @@ class MturkRecruiter(Recruiter):
         """
         arguments = landing.arguments
         assignment_id = arguments.get("assignmentId", "")
-        if assignment_id in ("", _PREVIEW):
+        if assignment_id in ("", _PREVIEW_ID):
             # The arrival has no id. Its empty string lets the preview say that the study stores
             # worker ids.
             return Arrival(platform_id="", preview=True)
         worker_id, hit_id = arguments.get("workerId", ""), arguments.get("hitId", "")
         submit_to = arguments.get("turkSubmitTo", "").rstrip("/")
         if not (
-            _ID.fullmatch(assignment_id)
-            and _ID.fullmatch(hit_id)
+            _ID_PATTERN.fullmatch(assignment_id)
+            and _ID_PATTERN.fullmatch(hit_id)
             and _WORKER_ID.fullmatch(worker_id)
             # Work is submitted to this address, so an address of any other site must be refused.
             and submit_to in worker_sites(self._settings)

@@ -81,21 +81,21 @@ def _local_name(element: Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
-_MASTERS = {True: "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", False: "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
-_COUNTRY = "00000000000000000071"
-_APPROVED_PERCENT = "000000000000000000L0"
-_APPROVED = "00000000000000000040"
+_MASTERS_TYPES = {True: "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", False: "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
+_COUNTRY_TYPE = "00000000000000000071"
+_APPROVED_PERCENT_TYPE = "000000000000000000L0"
+_N_APPROVED_TYPE = "00000000000000000040"
 _MOST_REQUIREMENTS = 10
 
 Request = dict[str, Any]
 
 
-def dollars(amount_cents: int) -> str:
+def format_dollars(amount_cents: int) -> str:
     """Return an amount in the format of requests, e.g. ``1.50``."""
     return written(amount_cents, "USD")
 
 
-def cents(amount: str) -> int:
+def parse_cents(amount: str) -> int:
     """Return an amount of the platform in cents; a tenth of a cent is cut off."""
     return int(Decimal(amount) * 100)
 
@@ -123,7 +123,7 @@ def type_request(task: Task, endpoint: str) -> Request:
         "Title": task.title,
         "Description": task.description,
         "Keywords": ", ".join(task.keywords),
-        "Reward": dollars(task.reward_minor),
+        "Reward": format_dollars(task.reward_minor),
         "AssignmentDurationInSeconds": int(task.duration.total_seconds()),
         "AutoApprovalDelayInSeconds": int(task.approve_after.total_seconds()),
         "QualificationRequirements": _make_requirements(task.audience, endpoint),
@@ -153,13 +153,13 @@ def _make_requirements(audience: Audience, endpoint: str) -> list[Request]:
         *(_make_requirement(id_, "Exists") for id_ in audience.having),
     ]
     if audience.masters:
-        requirements.append(_make_requirement(_MASTERS[endpoint == LIVE], "Exists"))
+        requirements.append(_make_requirement(_MASTERS_TYPES[endpoint == LIVE], "Exists"))
     if audience.countries:
         countries = [{"Country": country} for country in audience.countries]
-        requirements.append(_make_requirement(_COUNTRY, "In", LocaleValues=countries))
+        requirements.append(_make_requirement(_COUNTRY_TYPE, "In", LocaleValues=countries))
     for id_, least in (
-        (_APPROVED_PERCENT, audience.min_approval_percent),
-        (_APPROVED, audience.min_approved),
+        (_APPROVED_PERCENT_TYPE, audience.min_approval_percent),
+        (_N_APPROVED_TYPE, audience.min_approved),
     ):
         if least is not None:
             at_least = _make_requirement(id_, "GreaterThanOrEqualTo", IntegerValues=[least])

@@ -35,7 +35,7 @@ class MturkSettings(BaseModel):
 
     @field_validator("endpoint", "worker_site")
     @classmethod
-    def _an_address(cls, value: str) -> str:
+    def _check_endpoint(cls, value: str) -> str:
         return checked_url(value)
 
 
@@ -48,7 +48,7 @@ _WORKER_SITES = {
     LIVE: ("https://www.mturk.com", "https://worker.mturk.com"),
     SANDBOX: ("https://workersandbox.mturk.com",),
 }
-CLOSED = "Amazon closed Mechanical Turk for good on 30 September 2026"
+CLOSED_NOTICE = "Amazon closed Mechanical Turk for good on 30 September 2026"
 
 
 def api_url(endpoint: str) -> str:

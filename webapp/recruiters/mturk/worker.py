@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from experiment.studies.study import Study
-from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
+from webapp.recruiters.demonstration import Demonstration, Stage, write_first_bonus
 from webapp.recruiters.simulated_session import SiteSession
 
 
@@ -14,7 +14,7 @@ def _list_steps(stage: Stage) -> None:
     stage.do("exclude", run)
     stage.do("approve", run, "--yes")
     stage.do("export", run, "--out", str(stage.place / "export"))
-    stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
+    stage.do("bonus", run, "--file", write_first_bonus(stage), "--yes")
     stage.do("recruitment", "status", run)
     stage.do("reconcile", run)
 

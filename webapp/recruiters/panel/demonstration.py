@@ -12,7 +12,7 @@ def demonstrations() -> Mapping[str, Demonstration]:
     return {name: _build_demonstration(name) for name in PRESETS}
 
 
-def listing(name: str) -> Listing:
+def find_listing(name: str) -> Listing:
     """Return how the stand-in of a preset's panel lists a study."""
     table = preset(name)
     ids: dict[str, str] = demonstration(name)["ids"]
@@ -44,4 +44,4 @@ def _build_demonstration(name: str) -> Demonstration:
     def written(toml: str, site: str) -> str:
         return f'{toml}\n[panel]\npreset = "{name}"\n{panel_lines.replace("{site}", site)}'
 
-    return Demonstration("panels", settings, listing(name).steps, written)
+    return Demonstration("panels", settings, find_listing(name).steps, written)

@@ -28,7 +28,7 @@ from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing, checked_i
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.panel.reporting import send_report
-from webapp.recruiters.panel.signature import Signatures
+from webapp.recruiters.panel.signature import SignatureVerifier
 from webapp.recruiters.terms import CHECKED_AT_ARRIVAL, Terms
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PanelSettings(BaseModel):
 
     @field_validator("secrets", mode="before")
     @classmethod
-    def _a_table(cls, value: object) -> object:
+    def _read_secrets(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         try:
@@ -66,7 +66,7 @@ class PanelSettings(BaseModel):
 
 _LOG = logging.getLogger("parallax.panels")
 # Endings without paid work free the participant's place on the platform for somebody else.
-_GIVES_BACK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
+_UNPAID_ENDINGS = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
 
 
 def required_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:
@@ -120,7 +120,7 @@ def template_values(
     return known_values
 
 
-def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
+def compose_text(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
     """Return the page's instructions for going on.
 
     Args:
@@ -145,12 +145,12 @@ def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
         return gettext(
             "Our server reports to the platform how your visit ended. You can close this page now."
         )
-    if ending in _GIVES_BACK:
+    if ending in _UNPAID_ENDINGS:
         return gettext("Please give your place back on the platform. You can close this page now.")
     return gettext("You can close this page now.")
 
 
-_STANDS_FOR_NAME = "x"
+_NAME_PLACEHOLDER = "x"
 
 
 class PanelRecruiter(Recruiter):
@@ -171,7 +171,7 @@ class PanelRecruiter(Recruiter):
 
     def __init__(self, settings: PanelSettings) -> None:
         super().__init__(settings)
-        self._settings, self._signatures = settings, Signatures()
+        self._settings, self._signatures = settings, SignatureVerifier()
 
     def check(self, study: Study) -> None:
         """Check before a launch that the study has a panel and no secret of it is missing.
@@ -253,7 +253,7 @@ class PanelRecruiter(Recruiter):
         form = _form(panel, departure.ending, known_values)
         way = panel.way_back(departure.ending)
         reported = way.report is not None and bool(departure.receipt)
-        text = way.text or text_of(
+        text = way.text or compose_text(
             departure.ending,
             form=form is not None,
             code=bool(known_values["code"]),
@@ -337,7 +337,7 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
 
 def _get_site(panel: Panel, address: str) -> str:
     """Return the fixed site of an address, which no participant's values can change."""
-    names = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
+    names = {name: quote(_NAME_PLACEHOLDER) for name in names_in(address)}
     try:
         parts = urlsplit(fill_address(address, {**names, **panel.values}))
     except UnfilledError:

@@ -11,7 +11,7 @@ from experiment.untrusted import is_in
 from webapp.core.subprocesses import run_in_thread
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 _LARGEST_ANSWER_BYTES = 64 * 1024
 
 
@@ -48,7 +48,7 @@ def send_report(
         # Redirects are not followed, so that a secret is sent only to the site that the study
         # names.
         with (
-            httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client,
+            httpx.Client(timeout=_TIMEOUT_S, trust_env=False) as client,
             client.stream(
                 report.method,
                 address,
@@ -70,24 +70,24 @@ def _judge_answer(report: Report, status: int, text: str) -> str:
     answer = f"{status} {text}".strip()
     if status >= 500 or status in (408, 425, 429):
         raise PlatformUnreachable(answer)
-    if report.done_before and _is_in_apart(report.done_before, text):
+    if report.done_before and _search_in_thread(report.done_before, text):
         return answer
     if status >= 300:
         raise PlatformError(answer)
-    if _is_in_apart(report.done, text):
+    if _search_in_thread(report.done, text):
         return answer
-    if not _is_whole(text.strip()):
+    if not _is_complete(text.strip()):
         # The answer was cut off, so the outcome is unknown.
         raise PlatformUnreachable(f"{answer} (incomplete)")
     raise PlatformError(answer)
 
 
-def _is_in_apart(pattern: str, text: str) -> bool:
-    """Return whether a pattern is in a text; other requests are served while it is looked for."""
+def _search_in_thread(pattern: str, text: str) -> bool:
+    """Return whether a text contains a pattern; other requests are served during the search."""
     return run_in_thread(lambda: is_in(pattern, text))
 
 
-def _is_whole(text: str) -> bool:
+def _is_complete(text: str) -> bool:
     if text.startswith(("{", "[")):
         try:
             json.loads(text)

@@ -14,13 +14,13 @@ from webapp.recruiters.arrivals import ArrivalError, Landing
 if TYPE_CHECKING:
     import jwt
 
-_PATIENCE_S = 5
-_KEYS_KEPT_S = 3600
+_TIMEOUT_S = 5
+_KEY_CACHE_S = 3600
 # An unknown key is fetched immediately, but at most this often.
-_UNKNOWN_KEYS_S = 5
+_UNKNOWN_KEY_CACHE_S = 5
 
 
-class Signatures:
+class SignatureVerifier:
     """Verifies tokens; caches the platforms' public keys for an hour."""
 
     def __init__(self) -> None:
@@ -93,9 +93,9 @@ class Signatures:
         if client is None:
             client = self._keys[signature.keys] = jwt.PyJWKClient(
                 signature.keys,
-                lifespan=_KEYS_KEPT_S,
-                timeout=_PATIENCE_S,
-                cooldown_duration=_UNKNOWN_KEYS_S,
+                lifespan=_KEY_CACHE_S,
+                timeout=_TIMEOUT_S,
+                cooldown_duration=_UNKNOWN_KEY_CACHE_S,
             )
         return client.get_signing_key_from_jwt(token)
 

@@ -116,7 +116,7 @@ class Recommendation(_Answer):
     recommended_reward_per_hour: int
 
 
-def read(model: type[Answer], answer: object, where: str) -> Answer:
+def parse(model: type[Answer], answer: object, where: str) -> Answer:
     """Parse an answer as a model.
 
     Raises:
@@ -146,29 +146,29 @@ def member(answer: object, name: str, where: str) -> Any:  # noqa: ANN401 - JSON
 
 
 _API = "/api/v1"
-_BUSY = 429
-_TOKEN = (
+_BUSY_STATUS = 429
+_TOKEN_REMEDY = (
     "Set prolific_token to a token of the researcher's account (Prolific: Settings, Go to API token"
     " page): docs/prolific.md"
 )
-_AGAIN = "Run the same command again later; nothing is done twice"
+_AGAIN_REMEDY = "Run the same command again later; nothing is done twice"
 _LONGEST_WAIT_S = 30.0
 
 
-class Busy(PlatformUnreachable):
+class WalletBusyError(PlatformUnreachable):
     """The wallet is in use by another call (429): certainly nothing was done."""
 
 
-class NotSent(PlatformUnreachable):
+class NotSentError(PlatformUnreachable):
     """There was no connection, so the call never reached the platform."""
 
 
-class NotThere(PlatformError):
+class NotFoundError(PlatformError):
     """The platform has no object of that id, or none that belongs to us (404)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class ApiClient:
     """The API of one endpoint.
 
     Attributes:
@@ -181,7 +181,7 @@ class Calls:
     attempts: int
     sleep: Callable[[float], None]
 
-    def read(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
+    def get(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
         """Send a GET request and return the platform's answer.
 
         Raises:
@@ -190,7 +190,7 @@ class Calls:
         """
         return self._send_repeatedly("GET", path, params=params)
 
-    def say(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
+    def send(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
         """Send an idempotent call and return the answer.
 
         Raises:
@@ -199,18 +199,20 @@ class Calls:
         """
         return self._send_repeatedly(method, path, body=body)
 
-    def once(self, path: str, body: object = None, method: str = "POST") -> Any:  # noqa: ANN401
+    def send_once(self, path: str, body: object = None, method: str = "POST") -> Any:  # noqa: ANN401
         """Send a call exactly once, without repeating it, and return the answer.
 
         Raises:
             Busy: The platform is busy; nothing was done.
-            NotSent: There was no connection; nothing was done.
+            NotSentError: There was no connection; nothing was done.
             PlatformUnreachable: The outcome is unknown.
             PlatformError: The platform refuses.
         """
         return self._send_request(method, path, body, None)[0]
 
-    def once_with_headers(self, path: str, body: object = None) -> tuple[Any, Mapping[str, str]]:
+    def send_once_with_headers(
+        self, path: str, body: object = None
+    ) -> tuple[Any, Mapping[str, str]]:
         """Send a call exactly once, and return the answer and its headers.
 
         Raises:
@@ -218,12 +220,12 @@ class Calls:
         """
         return self._send_request("POST", path, body, None)
 
-    def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
+    def list_entries(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
         """Yield each entry of a paged list."""
         address: str | None = path
         page_params: Mapping[str, str | int] | None = params
         while address:
-            answer = self.read(address, page_params)
+            answer = self.get(address, page_params)
             yield from answer["results"]
             # The link to the next page already holds the parameters.
             address, page_params = (answer.get("_links", {}).get("next") or {}).get("href"), None
@@ -253,14 +255,16 @@ class Calls:
         try:
             answer = self.http.request(method, f"{_API}{path}", json=body, params=params)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise NotSent(f"there is no connection: {error}", where=where, remedy=_AGAIN) from error
+            raise NotSentError(
+                f"there is no connection: {error}", where=where, remedy=_AGAIN_REMEDY
+            ) from error
         except httpx.LocalProtocolError:
             # The exception's message quotes the header, and so the token.
             problem = "the request cannot be sent: prolific_token has characters that no token has"
-            raise PlatformError(problem, where=where, remedy=_TOKEN) from None
+            raise PlatformError(problem, where=where, remedy=_TOKEN_REMEDY) from None
         except httpx.HTTPError as error:
             problem = f"there was no answer ({str(error) or 'it took too long'})"
-            raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
+            raise PlatformUnreachable(problem, where=where, remedy=_AGAIN_REMEDY) from error
         if not answer.is_success:
             raise _make_refusal_error(answer, where)
         return _read_content(answer, where), answer.headers
@@ -276,22 +280,22 @@ def _read_content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - 
     except ValueError as error:
         # The answer was cut off: the platform may have carried out the call.
         problem = "the answer cannot be read"
-        raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
+        raise PlatformUnreachable(problem, where=where, remedy=_AGAIN_REMEDY) from error
 
 
 def _make_refusal_error(answer: httpx.Response, where: str) -> PlatformError:
     code, words = _read_error(answer)
     status = answer.status_code
-    if status == _BUSY:
+    if status == _BUSY_STATUS:
         problem = f"the platform is busy with another call ({words})"
-        return Busy(problem, code=code, where=where, remedy=_AGAIN)
+        return WalletBusyError(problem, code=code, where=where, remedy=_AGAIN_REMEDY)
     if status >= 500 or status == 408:
         problem = f"the platform has a fault ({status} {words})"
-        return PlatformUnreachable(problem, code=code, where=where, remedy=_AGAIN)
+        return PlatformUnreachable(problem, code=code, where=where, remedy=_AGAIN_REMEDY)
     if status in (401, 403):
         problem = f"the platform does not accept the token ({words})"
-        return PlatformError(problem, code=code, where=where, remedy=_TOKEN)
-    kind = NotThere if status == HTTPStatus.NOT_FOUND else PlatformError
+        return PlatformError(problem, code=code, where=where, remedy=_TOKEN_REMEDY)
+    kind = NotFoundError if status == HTTPStatus.NOT_FOUND else PlatformError
     return kind(f"the platform refused: {words}", code=code or str(status), where=where)
 
 

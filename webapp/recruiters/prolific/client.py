@@ -20,17 +20,17 @@ from webapp.recruiters.platform import (
 )
 from webapp.recruiters.prolific import drafts
 from webapp.recruiters.prolific.api import (
-    Busy,
-    Calls,
-    NotSent,
+    ApiClient,
+    NotSentError,
     StudyAnswer,
     SubmissionAnswer,
+    WalletBusyError,
     member,
-    read,
+    parse,
 )
 from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, set_slots
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses, subscribe, webhook_secret
+from webapp.recruiters.prolific.workspace import Workspace, format_bonus, subscribe, webhook_secret
 
 CATEGORIES = (
     *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK"),
@@ -38,13 +38,13 @@ CATEGORIES = (
 )
 _LEAST_REASON_CHARS = 100
 _PAGE_SIZE = 100
-_FEATURES = (
+_FEATURES_REMEDY = (
     "Signed links (the setting prolific_signed_arrivals), paid screen-outs (screen_out_reward in "
     "study.toml) and a share for who withdraws (withdrawn_percent) are not enabled in every "
     "workspace: leave them out, or ask Prolific to enable them"
 )
 # A study that recruits, or will recruit automatically.
-_OPEN = ("ACTIVE", "PUBLISHING", "SCHEDULED")
+_OPEN_STATUSES = ("ACTIVE", "PUBLISHING", "SCHEDULED")
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -66,7 +66,7 @@ class ProlificClient:
     pays_unsubmitted = True
 
     def __init__(
-        self, endpoint: str, calls: Calls, settings: ProlificSettings, now: Clock = utc_now
+        self, endpoint: str, calls: ApiClient, settings: ProlificSettings, now: Clock = utc_now
     ) -> None:
         self.endpoint, self._calls, self._settings, self._now = endpoint, calls, settings, now
         self.workspace = Workspace(calls, settings.workspace)
@@ -89,7 +89,7 @@ class ProlificClient:
     ) -> Iterator[tuple[str, str]]:
         """Yield the name and content of each call that offering a task needs, without calling."""
         for offer in offers:
-            draft = drafts.draft_of(task, offer, self._settings)
+            draft = drafts.build_draft(task, offer, self._settings)
             yield "POST /studies/", json.dumps(draft, indent=2, ensure_ascii=False)
             yield "POST /studies/(its id)/transition/", json.dumps({"action": "PUBLISH"})
 
@@ -99,14 +99,14 @@ class ProlificClient:
         Participants cannot find it before its launch.
         """
         try:
-            return self._create_draft(task, drafts.draft_of(task, offer, self._settings)).id
+            return self._create_draft(task, drafts.build_draft(task, offer, self._settings)).id
         except PlatformUnreachable:
             raise
         except PlatformError as error:
             signed = self._settings.signed_arrivals
             if not (signed or task.screen_out_places or task.withdrawn_percent):
                 raise
-            problem = f"{error.problem}. {_FEATURES}"
+            problem = f"{error.problem}. {_FEATURES_REMEDY}"
             raise PlatformError(problem, code=error.code, where=error.where) from error
 
     def launch(self, offer_id: str) -> None:
@@ -117,8 +117,8 @@ class ProlificClient:
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
         """Return the id of the study whose internal name contains the token's mark."""
         parameters = {"page_size": _PAGE_SIZE}
-        for study in self._calls.pages("/studies/", parameters):
-            if drafts.mark(token) in (study.get("internal_name") or ""):
+        for study in self._calls.list_entries("/studies/", parameters):
+            if drafts.compute_mark(token) in (study.get("internal_name") or ""):
                 return str(study["id"])
         return None
 
@@ -126,8 +126,8 @@ class ProlificClient:
         """Pause a study if the time is past, resume it if the time is to come."""
         status = self.study(offer_id).status
         over = at <= self._now()
-        if over and status in _OPEN:
-            self._change_status(offer_id, "PAUSE", unless=_OPEN)
+        if over and status in _OPEN_STATUSES:
+            self._change_status(offer_id, "PAUSE", unless=_OPEN_STATUSES)
         elif not over and status == "PAUSED":
             self._change_status(offer_id, "START", unless=("PAUSED",))
 
@@ -151,9 +151,9 @@ class ProlificClient:
         """Return how many places each address of a study still has free."""
         where = f"/studies/{offer_id}/access-details-progress/"
         free = Counter[str]()
-        for entry in member(self._calls.read(where), "progress", where):
+        for entry in member(self._calls.get(where), "progress", where):
             unused = member(entry, "total_allocation", where) - member(entry, "allocated", where)
-            free[drafts.own_address(member(entry, "external_url", where))] += max(0, unused)
+            free[drafts.remove_placeholders(member(entry, "external_url", where))] += max(0, unused)
         return free
 
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
@@ -162,14 +162,14 @@ class ProlificClient:
         If no answer comes, the next publishing reads the places of each address and adds the rest.
         """
         body = {"access_details": drafts.access_details(quotas)}
-        self._calls.once(f"/studies/{offer_id}/", body, "PATCH")
+        self._calls.send_once(f"/studies/{offer_id}/", body, "PATCH")
         if self.study(offer_id).status == "PAUSED":
             self._change_status(offer_id, "START", unless=("PAUSED",))
 
     def state(self, offer_id: str) -> OfferState:
         """Return a study's progress; a paused or stopped study counts as expired."""
         study = self.study(offer_id)
-        counts = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
+        counts = self._calls.get(f"/studies/{offer_id}/submissions/counts/")
         count_by_status = {name: int(number) for name, number in counts.items()}
         pending = count_by_status.get("RESERVED", 0) + count_by_status.get("ACTIVE", 0)
         completed = sum(
@@ -192,8 +192,8 @@ class ProlificClient:
     def submissions(self, offer_id: str) -> Iterator[Submission]:
         """Yield every submission of a study, in every status."""
         parameters: dict[str, str | int] = {"study": offer_id, "page_size": _PAGE_SIZE}
-        for submission in self._calls.pages("/submissions/", parameters):
-            yield read(SubmissionAnswer, submission, "GET /submissions/").to_submission(offer_id)
+        for submission in self._calls.list_entries("/submissions/", parameters):
+            yield parse(SubmissionAnswer, submission, "GET /submissions/").to_submission(offer_id)
 
     def submission(self, assignment_id: str) -> Submission:
         """Return one submission."""
@@ -234,7 +234,7 @@ class ProlificClient:
             body["completion_code_data"] = {"percentage_of_reward": percent}
         where = f"/submissions/{assignment_id}/transition/"
         try:
-            return str(member(self._calls.say("POST", where, body), "status", where))
+            return str(member(self._calls.send("POST", where, body), "status", where))
         except PlatformUnreachable:
             raise
         except PlatformError:
@@ -249,13 +249,13 @@ class ProlificClient:
         """Ask a participant to return a submission."""
         if self._submission(assignment_id).return_requested is None:
             body = {"request_return_reasons": [reason]}
-            self._calls.once(f"/submissions/{assignment_id}/request-return/", body)
+            self._calls.send_once(f"/submissions/{assignment_id}/request-return/", body)
 
     def set_up_bonus(self, offer_id: str, assignment_id: str, amount_minor: int) -> str:
         """Set up one bonus and return the set-up's id; nothing is paid yet."""
-        line = csv_bonuses(assignment_id, amount_minor, self.currency)
+        line = format_bonus(assignment_id, amount_minor, self.currency)
         where, body = "/submissions/bonus-payments/", {"study_id": offer_id, "csv_bonuses": line}
-        response = self._calls.once(where, body)
+        response = self._calls.send_once(where, body)
         if int(member(response, "amount", where)) != amount_minor:
             raise PlatformError(
                 f"the platform understood {response['amount']} in place of {amount_minor} minor"
@@ -268,8 +268,8 @@ class ProlificClient:
     def pay_bonus(self, set_up_id: str) -> None:
         """Tell the platform to pay a set-up bonus, in one unrepeated call."""
         try:
-            self._calls.once(f"/bulk-bonus-payments/{set_up_id}/pay/")
-        except (Busy, NotSent) as error:
+            self._calls.send_once(f"/bulk-bonus-payments/{set_up_id}/pay/")
+        except (WalletBusyError, NotSentError) as error:
             raise PlatformError(
                 f"nothing was paid: {error.problem}", where=error.where, remedy="Pay again later"
             ) from error
@@ -280,7 +280,7 @@ class ProlificClient:
 
     def screen_outs_left(self, offer_id: str) -> int:
         """Return how many screen-outs may still be paid."""
-        counts = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
+        counts = self._calls.get(f"/studies/{offer_id}/submissions/counts/")
         slots = screen_out_slots(self.study(offer_id)) or 0
         return max(0, slots - int(counts.get("SCREENED OUT", 0)))
 
@@ -294,7 +294,7 @@ class ProlificClient:
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
         """Return notes: the recommended pay, the audience, and the effect of each ending."""
-        return drafts.notes_on(task, self.workspace.recommendation(), self._settings)
+        return drafts.list_notes(task, self.workspace.recommendation(), self._settings)
 
     def account(self) -> str:
         """Return the id of the workspace that pays."""
@@ -305,22 +305,22 @@ class ProlificClient:
 
         None below 25, which the platform does not tell.
         """
-        return self.workspace.eligible(drafts.filters_of(task)) if not task.filter_set else None
+        return self.workspace.eligible(drafts.list_filters(task)) if not task.filter_set else None
 
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
         """Write to participants with a submission of a study, in one unrepeated call."""
         body = {"ids": list(worker_ids), "body": text, "study_id": offer_id}
-        self._calls.once("/messages/bulk/", body)
+        self._calls.send_once("/messages/bulk/", body)
 
     def offer_test(self, task: Task, offer: Offer) -> str:
         """Make a draft of an offer and Prolific's test study of it; return the test's address."""
         response = self._create_draft(task, drafts.make_test_draft(task, offer, self._settings))
         where = f"/studies/{response.id}/test-study"
-        return str(member(self._calls.once(where), "study_url", where))
+        return str(member(self._calls.send_once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
         """Return descriptions of what changed on the platform since the study was posted."""
-        return drafts.edits_of(self.study(offer_id), task, link, self._settings)
+        return drafts.list_edits(self.study(offer_id), task, link, self._settings)
 
     def hook_secret(self, *, new: bool) -> str:
         """Return the secret of the workspace's webhooks; create it if missing or if ``new``."""
@@ -334,45 +334,45 @@ class ProlificClient:
 
     def exports_used(self, offer_id: str) -> int:
         """Return how many demographic exports of a study were used."""
-        reply = self._calls.read(f"/studies/{offer_id}/demographic-export-history/")
+        reply = self._calls.get(f"/studies/{offer_id}/demographic-export-history/")
         return int(member(reply, "count", "demographic-export-history"))
 
     def demographics(self, offer_id: str) -> bytes:
         """Return the platform's table of participants, with its basic columns."""
         where = f"/studies/{offer_id}/demographic-export/"
-        reply = self._calls.say("POST", where, {"filters": []})
+        reply = self._calls.send("POST", where, {"filters": []})
         return (reply if isinstance(reply, str) else json.dumps(reply)).encode()
 
     def study(self, offer_id: str) -> StudyAnswer:
         """Return a study."""
         where = f"/studies/{offer_id}/"
-        return read(StudyAnswer, self._calls.read(where), f"GET {where}")
+        return parse(StudyAnswer, self._calls.get(where), f"GET {where}")
 
     def _create_draft(self, task: Task, draft: dict[str, Any]) -> StudyAnswer:
         """Make a draft, by default with signed links if the platform accepts them."""
         refuse_unknown_group(self._calls, task)
         try:
-            response = self._calls.once("/studies/", draft)
+            response = self._calls.send_once("/studies/", draft)
         except PlatformUnreachable:
             raise
         except PlatformError:
             # A refused draft does not exist, so a retry without signed links makes no second study.
             if self._settings.signed_arrivals is not None:
                 raise
-            response = self._calls.once("/studies/", {**draft, drafts.SIGNS_LINKS: False})
-        return read(StudyAnswer, response, "POST /studies/")
+            response = self._calls.send_once("/studies/", {**draft, drafts.SIGNS_LINKS: False})
+        return parse(StudyAnswer, response, "POST /studies/")
 
     def _submission(self, assignment_id: str) -> SubmissionAnswer:
         where = f"/submissions/{assignment_id}/"
-        return read(SubmissionAnswer, self._calls.read(where), f"GET {where}")
+        return parse(SubmissionAnswer, self._calls.get(where), f"GET {where}")
 
     def _update_study(self, offer_id: str, fields: dict[str, Any]) -> None:
-        self._calls.say("PATCH", f"/studies/{offer_id}/", fields)
+        self._calls.send("PATCH", f"/studies/{offer_id}/", fields)
 
     def _change_status(self, offer_id: str, action: str, *, unless: Sequence[str]) -> None:
         """Send an action to a study, unless its status shows that the action is already done."""
         try:
-            self._calls.say("POST", f"/studies/{offer_id}/transition/", {"action": action})
+            self._calls.send("POST", f"/studies/{offer_id}/transition/", {"action": action})
         except PlatformUnreachable:
             raise
         except PlatformError:
@@ -383,7 +383,7 @@ class ProlificClient:
     def _decide(self, assignment_id: str, wanted: str, asked: dict[str, str]) -> None:
         where = f"/submissions/{assignment_id}/transition/"
         try:
-            reply = self._calls.say("POST", where, asked)
+            reply = self._calls.send("POST", where, asked)
             if member(reply, "status", where) == wanted:
                 return
         except PlatformUnreachable:

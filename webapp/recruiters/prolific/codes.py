@@ -16,7 +16,7 @@ from experiment.studies.study import Study
 from webapp.errors import RunError
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, Task
-from webapp.recruiters.prolific.api import SCREEN_OUT, Calls, NotThere, StudyAnswer
+from webapp.recruiters.prolific.api import SCREEN_OUT, ApiClient, NotFoundError, StudyAnswer
 
 # The platform's code type for each submitted ending. Withdrawal has two codes of one type if a
 # share of the reward may be paid: one pays the share, the other leaves the decision to a
@@ -29,12 +29,12 @@ CODE_TYPES = {
     Ending.WITHDRAWN: "OTHER",
     Ending.SCREENED_OUT: "FIXED_SCREENOUT",
 }
-_REVIEWED: dict[str, object] = {"action": "MANUALLY_REVIEW"}
-_PAID_IN_PART: dict[str, object] = {"action": "DYNAMIC_PAYMENT"}
+_REVIEW: dict[str, object] = {"action": "MANUALLY_REVIEW"}
+_PARTIAL_PAY: dict[str, object] = {"action": "DYNAMIC_PAYMENT"}
 _CODE_CHARS = 12
 
 
-def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
+def make_completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     """Return the completion codes of a new study.
 
     Args:
@@ -42,12 +42,12 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         token: The offer's token; each offer has its own codes.
     """
     codes = [
-        _make_code(ending, token, _REVIEWED, *_make_joining_action(task, ending))
+        _make_code(ending, token, _REVIEW, *_make_joining_action(task, ending))
         for ending in CODE_TYPES
         if ending is not Ending.SCREENED_OUT
     ]
     if task.withdrawn_percent is not None:
-        codes.append(_make_code(Ending.WITHDRAWN, f"{token} in part", _PAID_IN_PART))
+        codes.append(_make_code(Ending.WITHDRAWN, f"{token} in part", _PARTIAL_PAY))
     if task.screen_out_minor and task.screen_out_places:
         action: dict[str, object] = {
             "action": SCREEN_OUT,
@@ -58,7 +58,7 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     return codes
 
 
-def share_of(departure: Departure) -> int | None:
+def compute_share(departure: Departure) -> int | None:
     """Return the per cent of the reward that a withdrawn participant is paid immediately.
 
     A share requires at least the same share of the study's duration: no participant earns more per
@@ -81,7 +81,7 @@ def _make_joining_action(task: Task, ending: Ending) -> Iterator[dict[str, objec
         yield {"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": task.group}
 
 
-def refuse_unknown_group(calls: Calls, task: Task) -> None:
+def refuse_unknown_group(calls: ApiClient, task: Task) -> None:
     """Check that the task's participant group exists; without it no submission could be completed.
 
     Raises:
@@ -90,8 +90,8 @@ def refuse_unknown_group(calls: Calls, task: Task) -> None:
     if not task.group:
         return
     try:
-        calls.read(f"/participant-groups/{task.group}/")
-    except NotThere as error:
+        calls.get(f"/participant-groups/{task.group}/")
+    except NotFoundError as error:
         raise PlatformError(
             f"there is no participant group {task.group}",
             where="study.toml, recruitment.group",
@@ -126,7 +126,7 @@ def _make_code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[
     }
 
 
-def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str:
+def find_code(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str:
     """Return the code with which our server completes a submission of that ending.
 
     Args:
@@ -138,7 +138,7 @@ def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str
         PlatformError: The study has no such code, so it was changed on the platform.
     """
     for code in study.completion_codes:
-        pays_in_part = any(act.get("action") == _PAID_IN_PART["action"] for act in code.actions)
+        pays_in_part = any(act.get("action") == _PARTIAL_PAY["action"] for act in code.actions)
         is_our_code = code.code_type == CODE_TYPES[ending] and code.actor == "researcher"
         if is_our_code and code.code and pays_in_part is in_part:
             return code.code

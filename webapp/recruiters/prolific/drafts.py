@@ -6,7 +6,7 @@ from typing import Any
 from experiment.money import in_words
 from webapp.recruiters.platform import Audience, Offer, PlatformError, Task
 from webapp.recruiters.prolific.api import Recommendation, StudyAnswer
-from webapp.recruiters.prolific.codes import completion_codes
+from webapp.recruiters.prolific.codes import make_completion_codes
 from webapp.recruiters.prolific.settings import ProlificSettings
 
 _PLACEHOLDERS = {
@@ -17,9 +17,9 @@ _PLACEHOLDERS = {
 _MARK_CHARS = 16
 SIGNS_LINKS = "is_external_study_url_secure"
 # Hides a study from participants of these earlier studies.
-_NOT_OF = "previous_studies_blocklist"
+_BLOCKLIST = "previous_studies_blocklist"
 # Shows a study only to participants of these earlier studies.
-_ONE_OF = "previous_studies_allowlist"
+_ALLOWLIST = "previous_studies_allowlist"
 
 
 def entry_link(link: str) -> str:
@@ -36,17 +36,17 @@ def access_details(quotas: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
     ]
 
 
-def own_address(entry: str) -> str:
+def remove_placeholders(entry: str) -> str:
     """Return an address without the platform's id placeholders."""
     return entry.removesuffix(entry_link("?").removeprefix("?"))
 
 
-def mark(token: str) -> str:
+def compute_mark(token: str) -> str:
     """Return the mark in a draft's internal name, by which a lost draft is found again."""
     return f"[{token[:_MARK_CHARS]}]"
 
 
-def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
+def build_draft(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
     """Return the study that offers a task.
 
     Raises:
@@ -55,11 +55,11 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
     _refuse_other_platforms_terms(task.audience)
     draft: dict[str, Any] = {
         "name": task.title,
-        "internal_name": f"{task.title} {mark(offer.token)}",
+        "internal_name": f"{task.title} {compute_mark(offer.token)}",
         "description": task.description,
         "external_study_url": entry_link(offer.link),
         "prolific_id_option": "url_parameters",
-        "completion_codes": completion_codes(task, offer.token),
+        "completion_codes": make_completion_codes(task, offer.token),
         "total_available_places": offer.places,
         "estimated_completion_time": _estimated_minutes(task),
         "maximum_allowed_time": round(task.duration.total_seconds() / 60),
@@ -80,7 +80,7 @@ def make_test_draft(task: Task, offer: Offer, settings: ProlificSettings) -> dic
 
     Its name has no mark, so it is never mistaken for an offer of the run.
     """
-    draft = draft_of(task, offer, settings)
+    draft = build_draft(task, offer, settings)
     link = f"{offer.link}{'&' if '?' in offer.link else '?'}preview=1"
     return {
         **draft,
@@ -98,7 +98,7 @@ def _submission_limits(task: Task) -> dict[str, int]:
 def _participant_filters(task: Task) -> dict[str, Any]:
     """Return the draft's filters of participants."""
     if not task.filter_set:
-        return {"filters": filters_of(task)}
+        return {"filters": list_filters(task)}
     if task.audience.not_of or task.audience.one_of:
         raise PlatformError(
             "a filter set cannot be combined with exclude_earlier_runs or after",
@@ -123,16 +123,16 @@ def _optional_fields(task: Task, settings: ProlificSettings) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
-def filters_of(task: Task) -> list[dict[str, Any]]:
+def list_filters(task: Task) -> list[dict[str, Any]]:
     """Return the task's filters: the study's own, and the conditions on earlier runs.
 
     Raises:
         PlatformError: The study's own filters also name earlier studies.
     """
     earlier_run_filters = [
-        *([{"filter_id": _NOT_OF, "selected_values": list(task.audience.not_of)}]
+        *([{"filter_id": _BLOCKLIST, "selected_values": list(task.audience.not_of)}]
           if task.audience.not_of else []),
-        *({"filter_id": _ONE_OF, "selected_values": list(part)} for part in task.audience.one_of),
+        *({"filter_id": _ALLOWLIST, "selected_values": list(ids)} for ids in task.audience.one_of),
     ]  # fmt: skip
     own_filter_ids = {
         str(participant_filter.get("filter_id")) for participant_filter in task.filters
@@ -185,7 +185,7 @@ _LINKS = {
 }
 
 
-def notes_on(
+def list_notes(
     task: Task,
     recommended: Recommendation | None,
     settings: ProlificSettings,
@@ -208,7 +208,7 @@ def notes_on(
     ]
 
 
-def edits_of(
+def list_edits(
     study: StudyAnswer, task: Task, link: str, settings: ProlificSettings
 ) -> Sequence[str]:
     """Return descriptions of each difference between a study and what was posted."""
@@ -253,7 +253,7 @@ def _posted_address(study: StudyAnswer, link: str) -> str | None:
 def _describe_audiences(study: StudyAnswer, task: Task) -> tuple[str, str]:
     if task.filter_set:
         return f"filter set {study.filter_set_id}", f"filter set {task.filter_set}"
-    return _filters_in_words(study.filters), _filters_in_words(filters_of(task))
+    return _filters_in_words(study.filters), _filters_in_words(list_filters(task))
 
 
 def _describe_pay(task: Task, recommended: Recommendation | None) -> Iterator[tuple[str, str]]:
@@ -280,7 +280,9 @@ def _devices_in_words(devices: Iterable[str]) -> str:
 
 def _audience_in_words(task: Task) -> str:
     return (
-        f"filter set {task.filter_set}" if task.filter_set else _filters_in_words(filters_of(task))
+        f"filter set {task.filter_set}"
+        if task.filter_set
+        else _filters_in_words(list_filters(task))
     )
 
 

@@ -9,7 +9,7 @@ import httpx
 from webapp.core.addresses import is_loopback
 from webapp.core.clock import Clock, utc_now
 from webapp.errors import WebappError
-from webapp.recruiters.prolific.api import Calls
+from webapp.recruiters.prolific.api import ApiClient
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import LIVE, ProlificSettings, api_url
 
@@ -45,12 +45,12 @@ def open_prolific(
             remedy="Add --live to the command, or try it first on a stand-in:"
             " parallax marketplace --platform prolific --port 8200",
         )
-    return ProlificClient(settings.endpoint, calls_of(settings, attempts, timeout_s), settings, now)
+    return ProlificClient(settings.endpoint, open_api(settings, attempts, timeout_s), settings, now)
 
 
-def calls_of(
+def open_api(
     settings: ProlificSettings, attempts: int = _ATTEMPTS, timeout_s: float = _TIMEOUT_S
-) -> Calls:
+) -> ApiClient:
     """Return the API that the settings name, with their token.
 
     Raises:
@@ -73,7 +73,7 @@ def calls_of(
         follow_redirects=False,
         verify=_load_tls_context(),
     )
-    return Calls(http, attempts, time.sleep)
+    return ApiClient(http, attempts, time.sleep)
 
 
 @cache

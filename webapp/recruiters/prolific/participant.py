@@ -8,7 +8,7 @@ import click
 
 from experiment.studies.question import ScreeningQuestion
 from webapp.core.clock import utc_now
-from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
+from webapp.recruiters.demonstration import Demonstration, Stage, write_first_bonus
 from webapp.recruiters.simulated_session import SiteSession
 
 _REJECTED = (
@@ -47,7 +47,7 @@ def _list_steps(stage: Stage) -> None:
     last = stage.finished()[-1]
     stage.do("reject", run, last, "--category", "LOW_EFFORT", "--reason", _REJECTED, "--yes")
     stage.do("approve", run, "--yes")
-    stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
+    stage.do("bonus", run, "--file", write_first_bonus(stage), "--yes")
     stage.do("recruitment", "screen-outs", run)
     # The platform itself paid the screened-out participants; reconciling adds that to the ledger.
     stage.do("reconcile", run, "--fix")

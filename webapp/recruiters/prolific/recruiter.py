@@ -14,12 +14,17 @@ from webapp.recruiters.arrivals import Acceptance, Arrival, Landing, checked_id
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable, Submission
-from webapp.recruiters.prolific.api import NotThere
-from webapp.recruiters.prolific.codes import CODE_TYPES, code_of, refuse_uneven_share, share_of
+from webapp.recruiters.prolific.api import NotFoundError
+from webapp.recruiters.prolific.codes import (
+    CODE_TYPES,
+    compute_share,
+    find_code,
+    refuse_uneven_share,
+)
 from webapp.recruiters.prolific.drafts import entry_link
 from webapp.recruiters.prolific.settings import ProlificSettings, participant_site
-from webapp.recruiters.prolific.signature import SIGNED, Signatures
-from webapp.recruiters.prolific.workspace import submission_of_hook
+from webapp.recruiters.prolific.signature import SIGNED_PARAMETERS, SignatureVerifier
+from webapp.recruiters.prolific.workspace import find_hook_submission
 from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
@@ -27,8 +32,8 @@ if TYPE_CHECKING:
     from webapp.recruiters.simulated_crowd import Visitor
 
 # New submissions may appear with a delay, so "not found" is cached for this time only.
-_NOT_THERE_FOR = timedelta(minutes=1)
-_MOST_KEPT = 10_000
+_CACHE_TIME = timedelta(minutes=1)
+_CACHE_SIZE = 10_000
 # Prolific approves what nobody has reviewed for this time.
 _PAYS_AFTER = timedelta(days=21)
 
@@ -36,7 +41,7 @@ _PAYS_AFTER = timedelta(days=21)
 _Facts = tuple[str, str] | None
 
 
-class Asking:
+class SubmissionCache:
     """Asks for submissions and caches the answers.
 
     Args:
@@ -49,7 +54,7 @@ class Asking:
         self._lock = threading.Lock()
 
     def belongs(self, session: str, person: str, study: str, now: datetime) -> bool | None:
-        """Return whether a submission belongs to that person and study; None if unanswered."""
+        """Return whether a submission belongs to a person and study; None without an answer."""
         with self._lock:
             facts, until = self._known.get(session, (None, now))
         if now >= until:
@@ -65,23 +70,23 @@ class Asking:
     def _ask(self, session: str) -> _Facts:
         try:
             submission = self._submission(session)
-        except NotThere:
+        except NotFoundError:
             return None
         return submission.worker_id, submission.offer_id
 
     def _store_confirmed_facts(self, session: str, facts: _Facts, now: datetime) -> None:
         # A submission's owner never changes.
-        until = now + _NOT_THERE_FOR if facts is None else datetime.max.replace(tzinfo=now.tzinfo)
+        until = now + _CACHE_TIME if facts is None else datetime.max.replace(tzinfo=now.tzinfo)
         with self._lock:
             self._known[session] = facts, until
-            while len(self._known) > _MOST_KEPT:
+            while len(self._known) > _CACHE_SIZE:
                 self._known.popitem(last=False)
 
 
 _ID = r"[0-9a-f]{24}"
-_PERSON, _STUDY, _SESSION = SIGNED
-_TRIES = 12
-_WAIT_AT_THE_DOOR_S = 3.0
+_PERSON, _STUDY, _SESSION = SIGNED_PARAMETERS
+_N_TRIES = 12
+_ARRIVAL_TIMEOUT_S = 3.0
 
 
 class ProlificRecruiter(Recruiter):
@@ -113,8 +118,8 @@ class ProlificRecruiter(Recruiter):
 
     def __init__(self, settings: ProlificSettings) -> None:
         super().__init__(settings)
-        self._settings, self._signatures = settings, Signatures(settings)
-        self._asking = Asking(self._submission)
+        self._settings, self._signatures = settings, SignatureVerifier(settings)
+        self._asking = SubmissionCache(self._submission)
         self._platform: Platform | None = None
 
     def check(self, study: Study) -> None:
@@ -144,7 +149,7 @@ class ProlificRecruiter(Recruiter):
         arguments = landing.arguments
         if arguments.get("preview") == "1":
             return Arrival(platform_id="", preview=True)
-        person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED)
+        person, study, session = (checked_id(arguments, name, _ID) for name in SIGNED_PARAMETERS)
         terms = landing.study.recruitment
         return Arrival(
             person,
@@ -170,7 +175,7 @@ class ProlificRecruiter(Recruiter):
         # Reading costs nothing. A participant waits for the page, hence the short timeout.
         if self._platform is None:
             self._platform = open_prolific(
-                self._settings, live=True, attempts=1, timeout_s=_WAIT_AT_THE_DOOR_S
+                self._settings, live=True, attempts=1, timeout_s=_ARRIVAL_TIMEOUT_S
             )
         return self._platform.submission(session)
 
@@ -190,7 +195,7 @@ class ProlificRecruiter(Recruiter):
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
         """Return how a submission's completion is reported; None for endings that return it."""
         return (
-            ReportTerms(repeatable=True, tries=_TRIES) if self._completes(study, ending) else None
+            ReportTerms(repeatable=True, tries=_N_TRIES) if self._completes(study, ending) else None
         )
 
     def report(self, departure: Departure) -> str:
@@ -207,8 +212,8 @@ class ProlificRecruiter(Recruiter):
             raise PlatformError("the link did not say which submission it was for")
         # Completing spends only the money that publishing reserved with the researcher's consent.
         platform = open_prolific(self._settings, live=True, attempts=1)
-        percent = share_of(departure)
-        code = code_of(platform.study(study), departure.ending, in_part=percent is not None)
+        percent = compute_share(departure)
+        code = find_code(platform.study(study), departure.ending, in_part=percent is not None)
         return platform.complete(session, code, percent)
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
@@ -221,7 +226,7 @@ class ProlificRecruiter(Recruiter):
         from webapp.recruiters.prolific.opening import open_prolific
 
         secret = self._settings.hook_secret.get_secret_value()
-        submission = submission_of_hook(secret, headers, body, at)
+        submission = find_hook_submission(secret, headers, body, at)
         # Reading costs nothing.
         platform = open_prolific(self._settings, live=True, attempts=1)
         return platform.submission(submission) if submission else None

@@ -14,19 +14,19 @@ from webapp.recruiters.prolific.settings import KEYS_PATH, ProlificSettings, api
 if TYPE_CHECKING:
     import jwt
 
-PARAMETER = "prolific_token"
-SIGNED = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+TOKEN_PARAMETER = "prolific_token"
+SIGNED_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _ISSUER = "https://www.prolific.com"
-_TOKEN = re.compile(rf"[?&]{PARAMETER}=[^&#]*")
+_TOKEN_ARGUMENT = re.compile(rf"[?&]{TOKEN_PARAMETER}=[^&#]*")
 # Prolific asks clients to refresh its keys at least once a day; an unknown key is fetched
 # immediately.
 _KEYS_KEPT_S, _PATIENCE_S = 6 * 60 * 60, 5
 # Limits the fetches that invented key ids can cause.
-_UNKNOWN_KEYS_S = 5
+_UNKNOWN_KEY_CACHE_S = 5
 
 
 @dataclass
-class Signatures:
+class SignatureVerifier:
     """Verifies tokens; caches the platform's keys."""
 
     settings: ProlificSettings
@@ -44,11 +44,11 @@ class Signatures:
             RequestError: Signatures are required, and the platform's keys cannot be fetched.
         """
         strict = self.settings.signed_arrivals
-        if strict is False or (strict is None and PARAMETER not in landing.arguments):
+        if strict is False or (strict is None and TOKEN_PARAMETER not in landing.arguments):
             return False
         try:
             is_good = self._check(landing)
-        except _KeysAwayError:
+        except _KeysUnavailableError:
             if strict:
                 raise
             return False
@@ -61,7 +61,7 @@ class Signatures:
         # Imported late: the import loads network code, which the server's worker must patch first.
         import jwt
 
-        token = landing.arguments.get(PARAMETER, "")
+        token = landing.arguments.get(TOKEN_PARAMETER, "")
         try:
             claims = jwt.decode(
                 token,
@@ -77,12 +77,12 @@ class Signatures:
                 },
             )
         except jwt.PyJWKClientConnectionError as error:
-            raise _KeysAwayError from error
+            raise _KeysUnavailableError from error
         except (jwt.PyJWTError, ValueError) as error:
             raise _unsigned_link() from error
         if not _claims_match_arguments(claims, landing.arguments):
             raise _unsigned_link()
-        is_here = claims["aud"] == _TOKEN.sub("", landing.url)
+        is_here = claims["aud"] == _TOKEN_ARGUMENT.sub("", landing.url)
         return is_here and self._is_fresh(claims, landing.at)
 
     def _is_fresh(self, claims: Mapping[str, object], at: datetime) -> bool:
@@ -100,7 +100,7 @@ class Signatures:
                 f"{api_url(self.settings)}{KEYS_PATH}",
                 lifespan=_KEYS_KEPT_S,
                 timeout=_PATIENCE_S,
-                cooldown_duration=_UNKNOWN_KEYS_S,
+                cooldown_duration=_UNKNOWN_KEY_CACHE_S,
             )
         return self._keys.get_signing_key_from_jwt(token)
 
@@ -110,7 +110,7 @@ def _claims_match_arguments(claims: Mapping[str, object], arguments: Mapping[str
     return (
         isinstance(signed, dict)
         and claims["sub"] == arguments.get("SESSION_ID")
-        and all(signed.get(name) == arguments.get(name) for name in SIGNED)
+        and all(signed.get(name) == arguments.get(name) for name in SIGNED_PARAMETERS)
     )
 
 
@@ -121,11 +121,11 @@ def _unsigned_link() -> ArrivalError:
             " more from the page where you found it."
         ),
         code="bad_signature",
-        parameter=PARAMETER,
+        parameter=TOKEN_PARAMETER,
     )
 
 
-class _KeysAwayError(RequestError):
+class _KeysUnavailableError(RequestError):
     """The platform's keys cannot be fetched at the moment."""
 
     def __init__(self) -> None:

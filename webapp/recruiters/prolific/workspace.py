@@ -15,7 +15,7 @@ from experiment.payment.cost import Charge
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.recruiters.platform import PlatformError
-from webapp.recruiters.prolific.api import BalanceAnswer, Calls, Recommendation, member, read
+from webapp.recruiters.prolific.api import ApiClient, BalanceAnswer, Recommendation, member, parse
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Workspace:
         ref: The workspace's id; empty for the first workspace that the token may use.
     """
 
-    calls: Calls
+    calls: ApiClient
     ref: str = ""
     _currency: str = ""
     _fees: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Workspace:
             PlatformError: The token may use no workspace.
         """
         if not self.ref:
-            first = next(iter(self.calls.pages("/workspaces/", {})), None)
+            first = next(iter(self.calls.list_entries("/workspaces/", {})), None)
             if first is None:
                 raise PlatformError(
                     "the token has access to no workspace", where="GET /workspaces/"
@@ -64,9 +64,9 @@ class Workspace:
     def recommendation(self) -> Recommendation | None:
         """Return the platform's recommended pay; None if it recommends nothing."""
         parameters = {"workspace_id": self.id(), "currency": self.currency()}
-        recommendations = self.calls.read("/reward-recommendations/", parameters)
+        recommendations = self.calls.get("/reward-recommendations/", parameters)
         return (
-            read(Recommendation, recommendations[0], "GET /reward-recommendations/")
+            parse(Recommendation, recommendations[0], "GET /reward-recommendations/")
             if recommendations
             else None
         )
@@ -78,7 +78,7 @@ class Workspace:
         """
         where = "/eligibility-count/"
         body = {"filters": list(filters), "workspace_id": self.id()}
-        return int(member(self.calls.say("POST", where, body), "count", where)) or None
+        return int(member(self.calls.send("POST", where, body), "count", where)) or None
 
     def _fee(self, charge: Charge) -> int:
         if not (charge.amount_minor and charge.payments):
@@ -87,16 +87,16 @@ class Workspace:
         if key not in self._fees:
             body = {"reward": charge.amount_minor, "total_available_places": charge.payments}
             where = "/study-cost-calculator/"
-            total = int(member(self.calls.say("POST", where, body), "total_cost", where))
+            total = int(member(self.calls.send("POST", where, body), "total_cost", where))
             self._fees[key] = total - charge.amount_minor * charge.payments
         return self._fees[key]
 
     def _balance(self) -> BalanceAnswer:
         where = f"/workspaces/{self.id()}/balance/"
-        return read(BalanceAnswer, self.calls.read(where), f"GET {where}")
+        return parse(BalanceAnswer, self.calls.get(where), f"GET {where}")
 
 
-def csv_bonuses(submission_id: str, amount_minor: int, currency: str) -> str:
+def format_bonus(submission_id: str, amount_minor: int, currency: str) -> str:
     """Return the CSV line that sets up one bonus.
 
     30 minor units of GBP are ``0.30``, never ``30``.
@@ -108,12 +108,12 @@ _SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestam
 _SUBMISSION = "submission.status.change"
 _SECONDS = re.compile(r"[0-9]{1,11}", re.ASCII)
 # An older call is refused as a replay.
-_OLDEST = timedelta(minutes=15)
+_OLDEST_EVENT = timedelta(minutes=15)
 _SECRETS, _SUBSCRIPTIONS = "/hooks/secrets/", "/hooks/subscriptions/"
 _EVENT = "submission.status.change"
 
 
-def submission_of_hook(
+def find_hook_submission(
     secret: str, headers: Mapping[str, str], body: bytes, at: datetime
 ) -> str | None:
     """Return the id of the submission that an event is about; None for other events.
@@ -125,23 +125,26 @@ def submission_of_hook(
     digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
     signature = base64.b64encode(digest)
     if not secret or not hmac.compare_digest(signature, headers.get(_SIGNATURE, "").encode()):
-        raise _foreign_call("bad_signature")
-    if not _SECONDS.fullmatch(stamp) or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
-        raise _foreign_call("too_old")
+        raise _foreign_call_error("bad_signature")
+    if (
+        not _SECONDS.fullmatch(stamp)
+        or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST_EVENT
+    ):
+        raise _foreign_call_error("too_old")
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise _foreign_call("unreadable") from error
+        raise _foreign_call_error("unreadable") from error
     if not isinstance(event, dict) or event.get("event_type") != _SUBMISSION:
         return None
     return str(event.get("resource_id", "")) or None
 
 
-def _foreign_call(code: str) -> RequestError:
+def _foreign_call_error(code: str) -> RequestError:
     return RequestError(gettext("This call was not made by the platform."), status=403, code=code)
 
 
-def webhook_secret(calls: Calls, workspace: str, *, new: bool) -> str:
+def webhook_secret(calls: ApiClient, workspace: str, *, new: bool) -> str:
     """Return the secret of the workspace's webhooks, creating one if there is none.
 
     Args:
@@ -150,16 +153,16 @@ def webhook_secret(calls: Calls, workspace: str, *, new: bool) -> str:
         new: Whether a new secret is made in any case; the old one stops working for other tools.
     """
     if not new:
-        secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
+        secrets = member(calls.get(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
         workspace_secrets = [
             secret for secret in secrets if secret.get("workspace_id") in (workspace, None)
         ]
         if workspace_secrets:
             return str(member(workspace_secrets[-1], "value", _SECRETS))
-    return str(member(calls.once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))
+    return str(member(calls.send_once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))
 
 
-def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
+def subscribe(calls: ApiClient, workspace: str, target_url: str) -> str:
     """Subscribe to a workspace's submissions, and return the subscription's id.
 
     An existing subscription is used again, and re-enabled if failures had disabled it.
@@ -167,21 +170,21 @@ def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
     Raises:
         PlatformError: The platform refused, or did not say how to confirm.
     """
-    subscriptions = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
+    subscriptions = calls.get(_SUBSCRIPTIONS, {"workspace_id": workspace})
     for subscription in member(subscriptions, "results", _SUBSCRIPTIONS):
         if (subscription.get("target_url"), subscription.get("event_type")) == (target_url, _EVENT):
             ref = str(member(subscription, "id", _SUBSCRIPTIONS))
             if not subscription.get("is_enabled"):
-                calls.say("PATCH", f"{_SUBSCRIPTIONS}{ref}/", {"is_enabled": True})
+                calls.send("PATCH", f"{_SUBSCRIPTIONS}{ref}/", {"is_enabled": True})
             return ref
     body = {"workspace_id": workspace, "event_type": _EVENT, "target_url": target_url}
-    response, headers = calls.once_with_headers(_SUBSCRIPTIONS, body)
+    response, headers = calls.send_once_with_headers(_SUBSCRIPTIONS, body)
     ref = str(member(_read_new_subscription(response), "id", _SUBSCRIPTIONS))
     if not (proof := headers.get("X-Hook-Secret", "")):
         raise PlatformError(
             "the platform did not say how to confirm the subscription", where=_SUBSCRIPTIONS
         )
-    calls.say("POST", f"{_SUBSCRIPTIONS}{ref}/", {"secret": proof})
+    calls.send("POST", f"{_SUBSCRIPTIONS}{ref}/", {"secret": proof})
     return ref
 
 

@@ -28,10 +28,10 @@ from webapp.commands.doctor.findings import Finding, Installation, Level, json_t
 from webapp.core.clock import utc_now
 from webapp.core.keys import make_keys
 from webapp.core.settings import Settings
-from webapp.database.backup.backup import Drill
-from webapp.database.backup.routine import note
+from webapp.database.backup.backup import DrillResult
+from webapp.database.backup.routine import record_last_backup
 from webapp.database.engine import make_engine
-from webapp.jobs.periodic_queue import PERIODIC, run_job
+from webapp.jobs.periodic_queue import PERIODIC_JOBS, run_job
 from webapp.server.private_port import PrivatePort
 
 
@@ -76,7 +76,7 @@ def test_files_that_others_may_use_are_found_and_the_remedy_mends_them(at, insta
             wide.chmod(wide.stat().st_mode | mode)
             [found] = CHECKS["files"](at())
             assert found.level == Level.WARNING
-            assert str(wide.relative_to(instance)) in found.says
+            assert str(wide.relative_to(instance)) in found.text
             subprocess.run(found.remedy.split(), check=True)
             assert level("files", at()) == Level.GOOD
 
@@ -89,7 +89,7 @@ def test_a_database_elsewhere_that_others_may_read_is_found(at, instance, tmp_pa
     other = replace(at(), engine=make_engine(f"sqlite:///{elsewhere}"))
     [found] = CHECKS["files"](other)
     assert found.level == Level.WARNING
-    assert str(elsewhere) in found.says
+    assert str(elsewhere) in found.text
     elsewhere.chmod(0o600)
     assert level("files", other) == Level.GOOD
 
@@ -131,13 +131,13 @@ def test_a_clock_apart_from_the_database_s_is_found(at):
     ],
 )
 def test_a_clock_that_nothing_keeps_is_found(at, monkeypatch, said, expected):
-    monkeypatch.setattr(machine, "kernel_says", lambda: said)
+    monkeypatch.setattr(machine, "read_kernel_clock", lambda: said)
     assert level("network_time", at()) == expected
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adjtimex is Linux'")
 def test_the_kernel_is_asked_as_its_own_manual_says():
-    found = machine.kernel_says()
+    found = machine.read_kernel_clock()
     # A sandbox may forbid the call; 16 s is the largest error that a kernel says.
     assert found is None or (isinstance(found[0], bool) and 0 <= found[1] <= 16.0)
 
@@ -146,24 +146,26 @@ def test_the_kernel_is_asked_as_its_own_manual_says():
 def test_a_backup_that_is_missing_old_or_not_tried_out_is_found(at, instance):
     (instance / "b").touch()
     assert level("backup", at()) == Level.WARNING
-    note(instance, utc_now(), instance / "b", None)
+    record_last_backup(instance, utc_now(), instance / "b", None)
     assert level("backup", at()) == Level.WARNING
-    note(instance, utc_now(), instance / "b", Drill(None, 1.0))
+    record_last_backup(instance, utc_now(), instance / "b", DrillResult(None, 1.0))
     assert level("backup", at()) == Level.GOOD
-    note(instance, utc_now() - timedelta(hours=27), instance / "b", Drill(None, 1.0))
+    record_last_backup(
+        instance, utc_now() - timedelta(hours=27), instance / "b", DrillResult(None, 1.0)
+    )
     assert level("backup", at()) == Level.WARNING
 
 
 def test_jobs_without_success_are_found(at, app, instance):
     assert level("jobs", at()) == Level.WARNING
-    for name, job in PERIODIC.items():
+    for name, job in PERIODIC_JOBS.items():
         assert run_job(name, job, app.extensions["parallax"], instance, None)
     assert level("jobs", at()) == Level.GOOD
     long_ago = (utc_now() - timedelta(hours=1)).timestamp()
     os.utime(instance / "job_release_leases.done", (long_ago, long_ago))
     [found] = CHECKS["jobs"](at())
     assert found.level == Level.WARNING
-    assert "release_leases" in found.says and "finish_payments" not in found.says
+    assert "release_leases" in found.text and "finish_payments" not in found.text
 
 
 @pytest.mark.one_database
@@ -261,7 +263,7 @@ def test_what_a_web_server_in_front_does_wrong_is_named_with_its_remedy(
         found = list(CHECKS["web"](at(public_url=url)))
     app.extensions["parallax"].engine.dispose()
     [wrong] = [each for each in found if each.level is not Level.GOOD]
-    assert said in wrong.says and remedy in wrong.remedy
+    assert said in wrong.text and remedy in wrong.remedy
 
 
 @pytest.mark.one_database
@@ -274,12 +276,12 @@ def test_a_server_that_answers_to_names_of_others_is_found(at, instance):
         given = at(public_url=address, port=urlsplit(url).port)
         assert level("hosts", given) == Level.FAULT
     [found] = CHECKS["hosts"](given)
-    assert found.level == Level.GOOD and "not checked" in found.says
+    assert found.level == Level.GOOD and "not checked" in found.text
     with (instance / "parallax.toml").open("a", encoding="utf-8") as settings:
         settings.write(f'public_url = "{address}"\n')
     with answering(instance) as url:
         [found] = CHECKS["hosts"](at(public_url=address, port=urlsplit(url).port))
-    assert found.level == Level.GOOD and "study.example.org" in found.says
+    assert found.level == Level.GOOD and "study.example.org" in found.text
 
 
 @pytest.mark.one_database
@@ -292,7 +294,7 @@ def test_the_private_port_is_asked_for_what_speaks_against_sending_people(at, ap
         with app.extensions["parallax"].engine.begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
         [found] = CHECKS["ready"](at(metrics_port=port))
-        assert (found.level, "schema is 9999" in found.says) == (Level.FAULT, True)
+        assert (found.level, "schema is 9999" in found.text) == (Level.FAULT, True)
         private.stop()
     assert level("ready", at(metrics_port=port)) == Level.WARNING
 
@@ -333,13 +335,13 @@ def test_a_certificate_that_is_not_trusted_is_said_and_an_authority_can_be_named
     address, certificate = secure_site
     [found] = CHECKS["web"](at(public_url=address))
     assert found.level == Level.FAULT
-    assert f"the certificate of {address} is not trusted: self-signed certificate" in found.says
+    assert f"the certificate of {address} is not trusted: self-signed certificate" in found.text
     assert "SSL_CERT_FILE" in found.remedy
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     # Trusted now: it is heard that this server knows no such page.
-    assert "answers 501" in next(iter(CHECKS["web"](at(public_url=address)))).says
+    assert "answers 501" in next(iter(CHECKS["web"](at(public_url=address)))).text
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         port = nobody.getsockname()[1]
         [found] = CHECKS["web"](at(public_url=f"https://127.0.0.1:{port}"))
-    assert "does not answer (ConnectError: " in found.says
+    assert "does not answer (ConnectError: " in found.text

@@ -11,11 +11,11 @@ from sqlalchemy.exc import OperationalError
 
 from tests.webapp.commands.doctor.test_doctor import at  # noqa: F401 - a fixture
 from webapp.commands import doctor
-from webapp.commands.doctor import CHECKS, look_over
+from webapp.commands.doctor import CHECKS, run_checks
 from webapp.commands.doctor.findings import Level
 from webapp.core.clock import utc_now
-from webapp.database.backup.backup import Drill
-from webapp.database.backup.routine import note
+from webapp.database.backup.backup import DrillResult
+from webapp.database.backup.routine import record_last_backup
 from webapp.database.engine import make_engine
 from webapp.database.remedies import remedy_for
 from webapp.http.health import IGNORED_HEADER
@@ -54,9 +54,9 @@ def test_a_check_that_fails_is_a_fault_and_the_others_go_on(at, monkeypatch):  #
         yield
 
     monkeypatch.setattr(doctor, "CHECKS", {"gate": breaks, "key": CHECKS["key"]})
-    broken, key = look_over(at())
+    broken, key = run_checks(at())
     assert (broken.check, broken.level) == ("gate", Level.FAULT)
-    assert "database is locked" in broken.says and "fuser" in broken.remedy
+    assert "database is locked" in broken.text and "fuser" in broken.remedy
     assert key.check == "key"
 
 
@@ -64,14 +64,14 @@ def test_a_table_that_is_missing_is_named(app, at):  # noqa: F811
     with app.extensions["parallax"].engine.begin() as connection:
         connection.execute(text("ALTER TABLE response RENAME TO elsewhere"))
     [found] = CHECKS["database"](at())
-    assert found.level is Level.FAULT and "response" in found.says
+    assert found.level is Level.FAULT and "response" in found.text
 
 
 def test_a_newer_schema_is_not_told_to_upgrade(app, at):  # noqa: F811
     with app.extensions["parallax"].engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     [found] = CHECKS["database"](at())
-    assert "newer than this code" in found.says and "db upgrade" not in found.remedy
+    assert "newer than this code" in found.text and "db upgrade" not in found.remedy
 
 
 @pytest.mark.one_database
@@ -103,7 +103,7 @@ def test_connections_of_other_roles_count(at, postgres):  # noqa: F811
 
 
 def _open(found) -> int:
-    return int(found.says.rsplit("; ", 1)[1].split()[0])
+    return int(found.text.rsplit("; ", 1)[1].split()[0])
 
 
 @pytest.mark.one_database
@@ -120,11 +120,11 @@ def test_keys_that_the_service_may_not_read_are_not_taken_for_missing(at, monkey
 def test_a_backup_that_is_no_longer_there_is_found(at, instance):  # noqa: F811
     file = instance / "some.backup"
     file.write_bytes(b"x")
-    note(instance, utc_now(), file, Drill(None, 1.0))
+    record_last_backup(instance, utc_now(), file, DrillResult(None, 1.0))
     assert [each.level for each in CHECKS["backup"](at())] == [Level.GOOD]
     file.unlink()
     [found] = CHECKS["backup"](at())
-    assert found.level is Level.WARNING and "no longer there" in found.says
+    assert found.level is Level.WARNING and "no longer there" in found.text
 
 
 @pytest.mark.one_database

@@ -85,8 +85,8 @@ def test_files_of_another_user_are_named_with_what_gives_them_back(
     assert level("owners", at()) is Level.GOOD
     monkeypatch.setattr(write_trial.os, "geteuid", lambda: os.getuid() + 1)
     [found] = CHECKS["owners"](at())
-    assert found.level is Level.FAULT and f"{instance} and" not in found.says
-    assert "parallax.sqlite3" in found.says and found.remedy.startswith("chown ")
+    assert found.level is Level.FAULT and f"{instance} and" not in found.text
+    assert "parallax.sqlite3" in found.text and found.remedy.startswith("chown ")
     assert any(
         "belongs to another user" in each for each in check_readiness(instance, app)["problems"]
     )
@@ -124,7 +124,7 @@ def test_names_that_run_out_are_found_before_bytes(at, app, instance, monkeypatc
 def test_connections_are_compared_with_what_the_server_admits(at):  # noqa: F811
     assert level("connections", at(workers=1)) is Level.GOOD
     [found] = CHECKS["connections"](at(workers=1000))
-    assert found.level is Level.FAULT and "19012" in found.says
+    assert found.level is Level.FAULT and "19012" in found.text
 
 
 @pytest.mark.one_database
@@ -136,10 +136,10 @@ def test_the_days_that_a_certificate_is_good_are_counted(
     address, certificate = secure_site
     given = at(public_url=address)
     [found] = CHECKS["certificate"](given)
-    assert found.level is Level.FAULT and "browsers refuse" in found.says
+    assert found.level is Level.FAULT and "browsers refuse" in found.text
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     [found] = CHECKS["certificate"](given)
-    days = int(found.says.split()[-2])
+    days = int(found.text.split()[-2])
     for left, expected in ((30, Level.GOOD), (10, Level.WARNING), (1, Level.FAULT)):
         later = replace(given, now=lambda left=left: utc_now() + timedelta(days=days - left))
         [found] = CHECKS["certificate"](later)

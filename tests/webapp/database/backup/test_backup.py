@@ -12,7 +12,7 @@ from sqlalchemy import Engine, delete, event, func, select, text
 
 from experiment.errors import ParallaxError
 from tests.patience import PATIENCE_S
-from webapp.database.backup.backup import back_up, examine
+from webapp.database.backup.backup import back_up, check_restorable
 from webapp.database.backup.contents import BackupError
 from webapp.database.backup.postgresql import dump
 from webapp.database.engine import make_engine, make_sessions, open_database
@@ -70,7 +70,7 @@ def everything(engine: Engine) -> dict[str, list[tuple]]:
 def test_an_empty_database_becomes_what_was_backed_up(visitor, engine, other, file):
     visitor.answer_all()
     made = back_up(engine, file)
-    assert examine(other, file, replace=False).restore() == made
+    assert check_restorable(other, file, replace=False).restore() == made
     assert (made.revision, made.rows["response"]) == (revisions()[-1], 8)
     assert str(made) == "1 run, 1 participant, 8 responses"
     assert everything(other) == everything(engine)
@@ -80,7 +80,7 @@ def test_a_restored_database_goes_on(visitor, engine, file, sessions):
     visitor.answer(1)
     back_up(engine, file)
     visitor.answer(2)
-    examine(engine, file, replace=True).restore()
+    check_restorable(engine, file, replace=True).restore()
     assert count(engine, Response) == 1
     assert visitor.answer(2).json == {"saved": 2, "remaining": 6}
     with sessions.begin() as session:
@@ -112,7 +112,7 @@ def test_a_backup_made_while_people_answer_is_one_moment(start, run, engine, oth
         over.set()
         made = copying.result()
     for copy in made:
-        stored = examine(other, copy, replace=True).restore().rows["response"]
+        stored = check_restorable(other, copy, replace=True).restore().rows["response"]
         # The participants' states and answers fit together at every moment.
         with make_sessions(other)() as session:
             finished = session.execute(
@@ -135,7 +135,7 @@ def test_what_finds_no_room_is_said_and_changes_nothing(visitor, engine, other, 
     back_up(engine, file)
     event.listen(other, "connect", lambda services, _: services.execute("PRAGMA max_page_count=2"))
     with pytest.raises(BackupError, match="SQLite failed: database or disk is full"):
-        examine(other, file, replace=False).restore()
+        check_restorable(other, file, replace=False).restore()
     assert stored_revision(other) is None
 
 
@@ -152,7 +152,7 @@ def test_runs_are_only_lost_when_that_is_said(visitor, engine, file):
     back_up(engine, file)
     visitor.answer(1)
     with pytest.raises(BackupError, match=r"holds 1 run\(s\), which would be lost.*--replace"):
-        examine(engine, file, replace=False).restore()
+        check_restorable(engine, file, replace=False).restore()
     assert count(engine, Response) == 1
 
 
@@ -163,7 +163,7 @@ def test_a_damaged_backup_changes_nothing(visitor, engine, file):
     for damaged in (data[: len(data) // 2], data[:4096] + bytes(8192) + data[12288:], data[:20]):
         file.write_bytes(damaged)
         with pytest.raises(ParallaxError):
-            examine(engine, file, replace=True).restore()
+            check_restorable(engine, file, replace=True).restore()
         assert count(engine, Response) == 8
 
 
@@ -171,11 +171,11 @@ def test_a_damaged_backup_changes_nothing(visitor, engine, file):
 def test_another_file_is_no_backup(run, engine, file, content):
     file.write_bytes(content)
     with pytest.raises(BackupError, match=r"no backup|a backup of|pg_restore failed"):
-        examine(engine, file, replace=True).restore()
+        check_restorable(engine, file, replace=True).restore()
     with pytest.raises(
         BackupError, match=r"the backup cannot be read|the backup file cannot be read"
     ):
-        examine(engine, file.with_name("nothing"), replace=True).restore()
+        check_restorable(engine, file.with_name("nothing"), replace=True).restore()
 
 
 def test_a_backup_of_the_other_kind_of_database_says_so(run, engine, file, tmp_path):
@@ -188,7 +188,7 @@ def test_a_backup_of_the_other_kind_of_database_says_so(run, engine, file, tmp_p
         back_up(back_up_engine, file)
         back_up_engine.dispose()
     with pytest.raises(BackupError, match=f"Expected a backup of {engine.dialect.name}"):
-        examine(engine, file, replace=True).restore()
+        check_restorable(engine, file, replace=True).restore()
 
 
 def test_a_database_of_another_program_is_no_backup(run, engine, file):
@@ -197,7 +197,7 @@ def test_a_database_of_another_program_is_no_backup(run, engine, file):
     with pytest.raises(
         BackupError, match=r"an SQLite database, but not one of Parallax|a backup of sqlite"
     ):
-        examine(engine, file, replace=True).restore()
+        check_restorable(engine, file, replace=True).restore()
 
 
 @pytest.mark.parametrize(("revision", "age"), [("9999", "newer"), ("0034", "older")])
@@ -210,13 +210,13 @@ def test_a_backup_of_another_schema_is_not_restored(visitor, engine, file, revis
     with engine.begin() as connection:
         connection.execute(delete(Response))
     with pytest.raises(SchemaError, match=f"backup has the schema {revision}, which is {age}"):
-        examine(engine, file, replace=True)
+        check_restorable(engine, file, replace=True)
     assert count(engine, Response) == 0
 
 
 @pytest.mark.one_database("postgresql")
 def test_without_its_programs_postgresql_cannot_be_backed_up(run, engine, file, monkeypatch):
-    monkeypatch.setattr("webapp.database.backup.postgresql._INSTALLED", Path("/nowhere"))
+    monkeypatch.setattr("webapp.database.backup.postgresql._INSTALL_FOLDER", Path("/nowhere"))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BackupError, match=r"pg_dump is not installed.*postgresql-client"):
         back_up(engine, file)
@@ -230,7 +230,7 @@ def test_a_password_is_not_among_the_arguments(monkeypatch, tmp_path):
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\necho "$* $PGPASSWORD" > {called_with}\nexit 1\n')
     program.chmod(0o755)
-    monkeypatch.setattr("webapp.database.backup.postgresql._INSTALLED", tmp_path)
+    monkeypatch.setattr("webapp.database.backup.postgresql._INSTALL_FOLDER", tmp_path)
     with pytest.raises(BackupError):
         dump(make_engine("postgresql://me:s3cret@db.example.org/study"), tmp_path / "file")
     arguments, password = called_with.read_text().rsplit(maxsplit=1)

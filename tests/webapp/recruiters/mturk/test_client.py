@@ -10,7 +10,12 @@ from botocore.stub import Stubber
 
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.client import MturkClient, open_client, open_mturk
-from webapp.recruiters.mturk.requests import cents, dollars, offer_request, type_request
+from webapp.recruiters.mturk.requests import (
+    format_dollars,
+    offer_request,
+    parse_cents,
+    type_request,
+)
 from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.platform import Audience, Offer, PlatformError, PlatformUnreachable, Task
 
@@ -46,13 +51,13 @@ def refuse(stubber: Stubber, operation: str, kind: str, code: str = "", message:
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0.00"), (5, "0.05"), (150, "1.50")])
 def test_cents_and_dollars_are_the_same_money(number, text):
-    assert dollars(number) == text
-    assert cents(text) == number
+    assert format_dollars(number) == text
+    assert parse_cents(text) == number
 
 
 def test_a_tenth_of_a_cent_is_not_invented():
-    assert cents("10000") == 1_000_000
-    assert cents("0.29") == 29
+    assert parse_cents("10000") == 1_000_000
+    assert parse_cents("0.29") == 29
 
 
 def test_a_task_says_its_terms():

@@ -12,7 +12,7 @@ from webapp.database.models import Run
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.simulated_crowd import simulate
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.recruitment.poll import poll_run
 from webapp.recruitment.publish import carry_out_plan, draft_plan
 from webapp.runs.launch import launch_run
@@ -41,7 +41,7 @@ def send(app, sessions, platform, run, instance: Path):
                 offered = draft_plan(sessions, platform, run.ref, link, utc_now())
                 assert list(carry_out_plan(sessions, platform, offered, utc_now))
             with reading(sessions) as session:
-                ready = plan(session, run, load_launched_study(session, run))
+                ready = make_plan(session, run, load_launched_study(session, run))
             comes_as = load_recruiter("mturk", load_settings(instance)).visitor()
             outcomes = list(simulate(ready, url, participants, 2, comes_as))
         return [outcome.problem for outcome in outcomes]

@@ -94,7 +94,7 @@ def test_whom_the_panel_sent_gets_in_and_its_keys_are_asked_for_once(panel):
 
 
 def test_a_new_key_of_the_panel_is_asked_for_and_one_taken_back_opens_nothing(panel, monkeypatch):
-    monkeypatch.setattr(signature, "_UNKNOWN_KEYS_S", 0)
+    monkeypatch.setattr(signature, "_UNKNOWN_KEY_CACHE_S", 0)
     panel.come(token())
     panel.published = {NEW}
     assert panel.come(token(NEW, NEW)).platform_id == "w1"

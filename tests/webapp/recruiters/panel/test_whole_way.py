@@ -19,8 +19,8 @@ from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Participant, Place
 from webapp.jobs.platforms import send_reports
 from webapp.recruiters.demonstration import Listing
-from webapp.recruiters.panel.demonstration import listing
-from webapp.recruiters.simulated_plan import plan
+from webapp.recruiters.panel.demonstration import find_listing
+from webapp.recruiters.simulated_plan import make_plan
 from webapp.recruiters.simulated_session import SimulatedSessionError, StandInSession
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
@@ -81,7 +81,7 @@ class Installation:
         if self.panel == "direct":
             shown = Listing("direct", {"link": "code"}, "code", access_codes=True)
         else:
-            shown = listing(self.panel)
+            shown = find_listing(self.panel)
         listed = shown.listed(KEY, link, access_codes=codes, credit_token="t0ken")
         httpx.post(
             f"{self.site}/control/studies", json=listed, trust_env=False, timeout=PATIENCE_S
@@ -106,7 +106,7 @@ def there(request, tmp_path, site, study):
 
 def visitor(installation: Installation, client: httpx.Client, number: int) -> StandInSession:
     with reading(installation.services.sessions) as session:
-        known = plan(session, installation.run, installation.study)
+        known = make_plan(session, installation.run, installation.study)
     return StandInSession(client, known, number, listed=f"{installation.site}/{KEY}")
 
 

@@ -67,7 +67,7 @@ class TestSigned:
         assert opened(lab, way.replace("?", "?preview=0&", 1)) == 400
 
     def test_a_new_key_of_the_platform_is_asked_for(self, lab, stand_in, way, monkeypatch):
-        monkeypatch.setattr(signature, "_UNKNOWN_KEYS_S", 0)
+        monkeypatch.setattr(signature, "_UNKNOWN_KEY_CACHE_S", 0)
         assert opened(lab, way) == 200
         study = stand_in.call("GET", "/studies/")["results"][0]["id"]
         stand_in.control("keys")

@@ -11,7 +11,7 @@ from tests.webapp.recruiters.prolific.conftest import LINK, SCREENING
 from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant
 from webapp.errors import RunError
-from webapp.recruiters.prolific.codes import code_of, refuse_uneven_share
+from webapp.recruiters.prolific.codes import find_code, refuse_uneven_share
 
 pytestmark = pytest.mark.one_database
 
@@ -23,7 +23,7 @@ def test_our_server_completes_a_submission_and_no_page_ever_shows_a_code(lab, st
     assert lab.report() == ["done"]
     stored = stand_in.submission(submission)
     assert stored["status"] == "AWAITING REVIEW"
-    assert stored["entered_code"] == code_of(lab.platform.study(study), Ending.COMPLETED)
+    assert stored["entered_code"] == find_code(lab.platform.study(study), Ending.COMPLETED)
     codes = [code.code for code in lab.platform.study(study).completion_codes]
     assert len(set(codes)) == len(codes) == 3
     assert not any(code in closing for code in codes)

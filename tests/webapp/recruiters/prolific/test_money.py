@@ -201,7 +201,7 @@ def test_a_set_up_that_the_platform_understood_otherwise_is_never_paid(
     lab, submission, monkeypatch
 ):
     monkeypatch.setattr(
-        "webapp.recruiters.prolific.client.csv_bonuses", lambda ref, minor, _: f"{ref},{minor}"
+        "webapp.recruiters.prolific.client.format_bonus", lambda ref, minor, _: f"{ref},{minor}"
     )
     study = lab.platform.submission(submission).offer_id
     with pytest.raises(PlatformError, match="understood 2500 in place of 25"):

@@ -1,0 +1,111 @@
+"""Whether a model prefers a study's own items to others that are parallel to them.
+
+If a model has not seen the items, any combination of the same words in the same templates is as
+good as the study's: under this hypothesis the study and its draws are exchangeable. The test
+follows Oren, Y., Meister, N., Chatterji, N., Ladhak, F. & Hashimoto, T. B. (2024). Proving test set
+contamination in black box language models. ICLR 2024; they permute the order of a data set's
+examples, and here the words of a template's frames are permuted.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from analysis.statistics.clustered import student_quantile, two_way_variance
+from analysis.statistics.resample import Codes, Floats
+from analysis.statistics.withheld import too_few_units
+
+_ALPHA, _N_TESTS = 0.05, 2
+# With fewer draws, no p of two tests can be below the corrected level.
+FEWEST_DRAWS = round(_N_TESTS / _ALPHA) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A model's preference for the study's items.
+
+    Attributes:
+        gain: The mean log-probability of the study's items minus that of their draws, in nats.
+        rank: The mean share of an item's draws that have a lower log-probability (ties count half).
+        first: The share of items with a higher log-probability than all their draws.
+        p: The share of the study and its draws whose summed log-probability is at least the
+            study's: one-sided, exact for random draws.
+    """
+
+    gain: float
+    rank: float
+    first: float
+    p: float
+
+
+def prefer_study(of_study: Floats, of_draws: Floats) -> Preference:
+    """Return how much higher the study's items are scored than the items parallel to them.
+
+    Args:
+        of_study: Shape ``(items,)``: log-probabilities in nats.
+        of_draws: Shape ``(items, draws)``: those of the items parallel to each.
+    """
+    higher = (of_study[:, None] > of_draws).mean(axis=1)
+    equal = (of_study[:, None] == of_draws).mean(axis=1)
+    at_least = (of_draws.sum(axis=0) >= of_study.sum()).sum()
+    return Preference(
+        float(of_study.mean() - of_draws.mean()),
+        float((higher + equal / 2).mean()),
+        float((higher == 1).mean()),
+        float((1 + at_least) / (1 + of_draws.shape[1])),
+    )
+
+
+def is_memorised(p: Floats) -> bool:
+    """Return whether whole texts or second halves are preferred, by Bonferroni's correction.
+
+    Args:
+        p: Shape ``(2,)``: the p of both tests.
+    """
+    return bool(p.min() <= _ALPHA / _N_TESTS)
+
+
+def subtract_fresh(
+    correct: Floats, is_fresh: "np.ndarray[tuple[int], np.dtype[np.bool_]]", person: Codes,
+    unit: Codes,
+) -> dict[str, float]:  # fmt: skip
+    """Return the accuracy on the study's items minus that on fresh ones, with a 95% interval.
+
+    The variance is the two-way clustered one of participants and frames; a fresh item counts to the
+    frame of the item that it is parallel to.
+
+    Args:
+        correct: Shape ``(judgments,)``: 1 if right.
+        is_fresh: Shape ``(judgments,)``.
+        person: Shape ``(judgments,)``, from 0; the same for all if a model decided.
+        unit: Shape ``(judgments,)``, from 0.
+
+    Returns:
+        study, fresh, difference, low, high, p; ends and p are NaN with too few participants or
+        frames, or if no judgment differs.
+    """
+    sides = [correct[~is_fresh], correct[is_fresh]]
+    study, fresh = (float(side.mean()) for side in sides)
+    row = {"study": study, "fresh": fresh, "difference": study - fresh}
+    row |= dict.fromkeys(("low", "high", "p"), float("nan"))
+    n_people = len(np.unique(person))
+    if too_few_units(n_people if n_people > 1 else 0, len(np.unique(unit))):
+        return row
+    influence = np.where(
+        is_fresh, -(correct - fresh) / len(sides[1]), (correct - study) / len(sides[0])
+    )
+    variance = two_way_variance(influence, person, unit, np.zeros(len(correct), np.intp))
+    error, freedom = float(np.sqrt(variance.total[0])), variance.freedom
+    if error == 0:
+        return row
+    half = float(student_quantile(freedom)[0]) * error
+    difference = row["difference"]
+    p = float(2 * student.sf(abs(difference) / error, freedom[0]))
+    return row | {"low": difference - half, "high": difference + half, "p": p}
+
+
+def half_logprobs(tokens: Iterable[Sequence[float]]) -> Floats:
+    """Return the log-probability of each text's second half of tokens, given its first half."""
+    return np.array([float(np.sum(values[len(values) // 2 :])) for values in tokens])
