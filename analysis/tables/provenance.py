@@ -191,7 +191,7 @@ class Provenance:
         parts = [
             f"{number:,} of {KINDS_IN_WORDS.get(kind, kind)}" for kind, number in self.apart.items()
         ]
-        return [f"These are of targets; {' and '.join(parts)} are analysed separately."]
+        return [f"These are of target trials; {' and '.join(parts)} are analysed separately."]
 
     @property
     def _repeated(self) -> str:
