@@ -14,13 +14,7 @@ from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
 _PERCENT = 100.0
-<<<<<<< HEAD
 _TYPED_RESPONSE = "typed"
-# Their names say nothing that their levels do not.
-_UNNAMED = (CONDITION, VERSION)
-=======
-_TYPED = "typed"
->>>>>>> origin/main
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,12 @@ from analysis.findings.comparison_table import comparisons_table
 from analysis.findings.comparison_words import ALPHA, NAME
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
-<<<<<<< HEAD
 from analysis.findings.measures import READING
-from analysis.statistics.paired import models_against_models, people_against_models
-=======
-from analysis.findings.measures import READ
 from analysis.statistics.paired import (
     LEAST_MARGIN_SHARE,
     models_against_models,
     people_against_models,
 )
->>>>>>> origin/main
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL

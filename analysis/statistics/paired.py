@@ -33,11 +33,7 @@ Codes = NDArray[np.intp]
 _DistanceBeyond = Callable[[Floats], Floats]
 _HALVINGS = 40
 # The smallest margin is the study's margin divided by this number.
-<<<<<<< HEAD
-_MARGIN_DIVISOR = 5
-=======
 LEAST_MARGIN_SHARE = 5
->>>>>>> origin/main
 # An interval of more standard errors than this includes every possible difference.
 _MOST_STANDARD_ERRORS = 100.0
 
@@ -198,11 +194,7 @@ def margin_near_the_end(better: Floats, margin: float) -> Floats:
         better: Shape ``(groups,)``: the higher of the two accuracies.
         margin: The study's margin.
     """
-<<<<<<< HEAD
-    margins: Floats = np.clip(1 - better, margin / _MARGIN_DIVISOR, margin)
-=======
     margins: Floats = np.clip(1 - better, margin / LEAST_MARGIN_SHARE, margin)
->>>>>>> origin/main
     return margins
 
 
