@@ -22,13 +22,13 @@ from analysis.findings.finding import ComparisonOptions, Context, Finding, Findi
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.responses.base import ResponseAnalysis, load_analysis, select_findings
 from analysis.result import Comparison
-from analysis.scores.metrics import FULL, apply_metric
+from analysis.scores.metrics import SUM, apply_metric
 from analysis.tables.provenance import ModelFacts, Provenance
 
 Result = TypeVar("Result")
 # With fewer, the slow findings take less time than forking this process (0.2 s).
-_WORTH_A_PROCESS = 500
-_pending: list[Callable[[], object]] = []
+_FEWEST_FOR_PROCESS = 500
+_pending_work: list[Callable[[], object]] = []
 
 
 def compare(
@@ -65,7 +65,7 @@ def compare(
 def _run_findings(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
     """Run the findings, in their order; for large runs the slow ones run in a second process."""
     slow = [finding for finding in findings if finding.slow]
-    worth_it = _WORTH_A_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
+    worth_it = _FEWEST_FOR_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
     with in_second_process(
         lambda: [finding.run(inputs) for finding in slow], enough_memory=bool(slow) and worth_it
     ) as slow_results:
@@ -155,7 +155,7 @@ def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
 
 def _refuse_model_options(options: ComparisonOptions) -> None:
     is_set = {
-        "--metric": options.metric != FULL,
+        "--metric": options.metric != SUM,
         "--unigram": options.unigram is not None,
         "--curves": options.curves,
         "--curves-of": bool(options.curve_items),
@@ -188,9 +188,9 @@ def in_second_process(
             yield work
             return
         # A forked process gets the initializer's arguments without pickling.
-        with ProcessPoolExecutor(1, get_context("fork"), _pending.append, (work,)) as pool:
+        with ProcessPoolExecutor(1, get_context("fork"), _pending_work.append, (work,)) as pool:
             yield cast(Callable[[], Result], pool.submit(_run_pending).result)
 
 
 def _run_pending() -> object:
-    return _pending.pop()()
+    return _pending_work.pop()()

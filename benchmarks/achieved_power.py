@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX, prefix_own_columns
-from analysis.data.readings import RELATIVE
+from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.comparison_words import ALPHA
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
@@ -231,7 +231,7 @@ def make_inputs(
         rows[f"{PREFIX}instruction"] = np.array(_INSTRUCTION)[drawn["group"]]
     readings = None
     if design.kind == "reading":
-        times = {"rt_ms": np.exp(drawn["answer"]), "step": 1, "region": 1, RELATIVE: 0}
+        times = {"rt_ms": np.exp(drawn["answer"]), "step": 1, "region": 1, RELATIVE_REGION: 0}
         readings = rows[["participant", "position", "item_id", "version"]].assign(
             judge="people", text="word", correct=True, **times
         )

@@ -28,7 +28,7 @@ from playwright.async_api import async_playwright
 from sqlalchemy import select
 
 from experiment.integrity.certificate import certify
-from experiment.integrity.choices import model_nats
+from experiment.integrity.choices import model_evidence_nats
 from experiment.integrity.observed import ObservedSession
 from experiment.materials.read import item_from_row
 from experiment.records import Item
@@ -154,7 +154,7 @@ def print_choices(
 
     def nats(session: ObservedSession) -> float:
         answers = session.answers
-        return model_nats(
+        return model_evidence_nats(
             [bool(one.chose_good) for one in answers],
             [norms.accuracy(one) for one in answers],
             [difference[one.item] for one in answers],

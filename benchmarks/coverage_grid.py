@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from analysis.statistics.clustered import share_ends, student_quantile, wilson
+from analysis.statistics.clustered import interval_ends, student_quantile, wilson
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, withhold_ends
 from benchmarks.grid_variances import Answers, of_contrast, of_mean
 
@@ -139,7 +139,7 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
         found = of_mean(arrays)
         mean = found.mean
         if is_share:
-            low, high = share_ends(mean, found.variances, found.parts, found.freedoms)
+            low, high = interval_ends(mean, found.variances, found.parts, found.freedoms)
             # All alike: Wilson's of as many judgments as clusters, as
             # ``accuracy.accuracy_interval`` has it.
             fewer = np.minimum(*found.freedoms[:2]) + 1

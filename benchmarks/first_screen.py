@@ -27,13 +27,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX
-from analysis.data.readings import RELATIVE
+from analysis.data.readings import RELATIVE_REGION
 from analysis.data.scales import make_study_of_part
 from analysis.findings.comparison_words import ALPHA, NAME, comparison_sentences
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.base import PowerOptions
-from analysis.power.cells import LOG_RT, Answers, Coded, Model, answers_of
+from analysis.power.cells import LOG_RT, AnswerModel, Coded, SimulatedAnswers, answers_of
 from analysis.power.comparisons import model_of
 from analysis.power.expected_means import add_expected_means
 from analysis.power.planned_tests import group_by_task, plan_test, primary_comparisons
@@ -83,11 +83,11 @@ class PlannedTask:
 
     study: Study
     measure: str
-    answers: Answers
+    answers: SimulatedAnswers
     is_own: "pd.Series[bool]"
     tested: list[Tested]
     truths: dict[str, float]
-    model: Model
+    model: AnswerModel
     base: Floats
     flat: Floats
     coded: Coded
@@ -163,7 +163,7 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
             correct=True,
             rt_ms=_TYPICAL_MS * np.exp(own - np.median(own)),
         )
-        readings[RELATIVE] = 0
+        readings[RELATIVE_REGION] = 0
     else:
         judgments[_VALUES[task.measure]] = own if task.measure == "rating" else own == len(PAIR)
     run = SimpleNamespace(

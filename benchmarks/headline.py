@@ -19,7 +19,13 @@ from scipy.special import expit
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.load import PEOPLE
-from analysis.report.summary import EXPLORATORY_ALPHA, Errors, Verdict, errors, judge_difference
+from analysis.report.summary import (
+    EXPLORATORY_ALPHA,
+    ErrorOverlap,
+    Verdict,
+    judge_difference,
+    judge_errors,
+)
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.paired import people_against_models
 from benchmarks.situations import POINTS, SITUATIONS, WEIGHTS, Situation, centre, draw
@@ -84,8 +90,8 @@ def wrong_claims(situation: Situation, rng: np.random.Generator) -> Wrong:
     construction = any(apart[str(name)] * row["difference"] <= 0 for name, row in named.iterrows())
     kappas = error_consistency(judgments, judged, rng)
     of_model = (kappas["first"] == PEOPLE) & (kappas["second"] == "model")
-    same, true = errors(kappas[of_model].iloc[0].to_dict()), kappa(situation)
-    other = (same is Errors.SAME and true <= 0) or (same is Errors.OTHER and true >= 0)
+    same, true = judge_errors(kappas[of_model].iloc[0].to_dict()), kappa(situation)
+    other = (same is ErrorOverlap.SAME and true <= 0) or (same is ErrorOverlap.OTHER and true >= 0)
     return Wrong(answer, construction, other)
 
 

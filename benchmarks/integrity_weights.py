@@ -38,25 +38,25 @@ SHOWN = 76
 _DRAWS = 20_000
 
 
-def counts(programs: Mapping[str, Sequence[ObservedSession]]) -> Iterator[rates.Told]:
+def counts(programs: Mapping[str, Sequence[ObservedSession]]) -> Iterator[rates.ProgramRate]:
     """Yield how often each candidate speaks of each kind of program, by length."""
     for kind, sessions in programs.items():
         for n in LENGTHS:
             cut = [nats_of(one) for one in (first(each, n) for each in sessions) if one is not None]
             for name in CANDIDATES if cut else ():
                 k = sum(nats.get(name, 0.0) >= SPEAKS_NATS for nats in cut)
-                yield rates.Told(kind, n, name, k, len(cut))
+                yield rates.ProgramRate(kind, n, name, k, len(cut))
 
 
-def rows(found: Sequence[rates.Told]) -> Iterator[str]:
+def rows(found: Sequence[rates.ProgramRate]) -> Iterator[str]:
     """Yield the lines of the file of programs."""
     yield "# made by: python benchmarks/integrity_weights.py SESSIONS --write; programs that ran"
     yield "kind\tn_trials\tname\tn_speaks\tn"
     for one in found:
-        yield "\t".join(map(str, (one.kind, one.n_trials, one.name, one.n_speaks, one.n)))
+        yield "\t".join(map(str, (one.kind, one.n_trials, one.name, one.n_fired, one.n)))
 
 
-def worst(name: str, seen: str, n_trials: int) -> rates.Rate | None:
+def worst(name: str, seen: str, n_trials: int) -> rates.PeopleRate | None:
     """Return the highest rate of people who are seen to answer so, at no greater length."""
     found = [
         one
@@ -66,7 +66,7 @@ def worst(name: str, seen: str, n_trials: int) -> rates.Rate | None:
     return max(found, key=lambda one: one.high, default=None)
 
 
-def interval(k: int, n: int, people: rates.Rate) -> tuple[float, float]:
+def interval(k: int, n: int, people: rates.PeopleRate) -> tuple[float, float]:
     """Return the 95 % interval of the log ratio of two shares, each with Jeffreys' prior."""
     rng = np.random.default_rng(38)
     program = rng.beta(k + 0.5, n - k + 0.5, _DRAWS)
@@ -75,14 +75,14 @@ def interval(k: int, n: int, people: rates.Rate) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def show(programs: tuple[rates.Told, ...]) -> None:
+def show(programs: tuple[rates.ProgramRate, ...]) -> None:
     """Print each candidate: the programs' share, the people's, and what it is worth."""
     kinds = {one.kind for one in programs}
     print(f"{len(kinds)} kinds of programs, sessions of {SHOWN} trials; nats where a signal speaks")
     print(f"{'signal':<13}{'programs':>10}   " + "".join(f"{seen:<42}" for seen in rates.METHODS))
     for name in CANDIDATES:
         of = [one for one in programs if (one.name, one.n_trials) == (name, SHOWN)]
-        k, n = sum(one.n_speaks for one in of), sum(one.n for one in of)
+        k, n = sum(one.n_fired for one in of), sum(one.n for one in of)
         cells = "".join(f"{_cell(name, seen, k, n, programs):<42}" for seen in rates.METHODS)
         print(f"{name:<13}{f'{k} of {n}':>10}   {cells}".rstrip())
     print(f"\nnats by length{'':<9}" + "".join(f"{n:>7}" for n in LENGTHS))
@@ -92,7 +92,7 @@ def show(programs: tuple[rates.Told, ...]) -> None:
             print(f"{name:<12}{seen:<11}" + "".join(f"{_nats(one):>7}" for one in found))
 
 
-def _cell(name: str, seen: str, k: int, n: int, programs: Sequence[rates.Told]) -> str:
+def _cell(name: str, seen: str, k: int, n: int, programs: Sequence[rates.ProgramRate]) -> str:
     people = worst(name, seen, SHOWN)
     if (name in OF_A_MOUSE and seen != "pointer") or (name in NOT_BY_TOUCH and seen == "touch"):
         return "not told" if name in OF_A_MOUSE else "people not known"
@@ -100,7 +100,7 @@ def _cell(name: str, seen: str, k: int, n: int, programs: Sequence[rates.Told]) 
         return "people not known"
     assert people is not None
     at_most = f"people <= {people.high:.1%}"
-    if people.high >= rates.MOST:
+    if people.high >= rates.LIMIT:
         return f"{at_most}: hurts people"
     low, high = interval(k, n, people)
     used = rates.weigh_evidence(name, SHOWN, people.high, programs)

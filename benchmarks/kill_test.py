@@ -35,7 +35,7 @@ from tqdm import tqdm
 from werkzeug.serving import make_server
 
 from experiment.participation import EventKind, State
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import make_sessions, open_database, reading
@@ -163,7 +163,7 @@ def prepare(folder: Path, places: int, database_url: str | None) -> str:
         setting = f"database_url = {json.dumps(database_url)}\n"
         (folder / "instance" / "parallax.toml").write_text(setting, encoding="utf-8")
     study = folder / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     toml = (study / "study.toml").read_text(encoding="utf-8")
     toml = toml.replace("participants_per_list = 4", f"participants_per_list = {places}")
     (study / "study.toml").write_text(toml, encoding="utf-8")

@@ -150,7 +150,15 @@ def rows_shifted(base: Base, draw: random.Random) -> Mutation:
     table[column] = [*table[column].iloc[-1:], *table[column].iloc[:-1]]
     others = [other for other in base.named if other != column]
     seen = any(_shows_shift(base.table[column], base.table[other]) for other in others)
-    return Mutation(table, base.file, None if seen else base.right(table), True)
+    return Mutation(table, base.file, None if seen else _right_if_any(base, table), True)
+
+
+def _right_if_any(base: Base, table: pd.DataFrame) -> list[float] | None:
+    """Return the number that is right for a changed table; None if it has none."""
+    try:
+        return base.right(table)
+    except ValueError:
+        return None
 
 
 def _shows_shift(column: pd.Series, other: pd.Series) -> bool:
@@ -179,11 +187,8 @@ def missing_marked(base: Base, draw: random.Random) -> Mutation:
     table = base.table.copy()
     gone = draw.sample(range(len(table)), max(1, len(table) // 20))
     table.loc[table.index[gone], column] = mark
-    left = base.table.drop(index=base.table.index[gone])
-    try:
-        right: list[float] | None = base.right(left)
-    except ValueError:  # A version is left without its counterpart.
-        right = None
+    # A version may be left without its counterpart.
+    right = _right_if_any(base, base.table.drop(index=base.table.index[gone]))
     # A count of people is no answer that may be missing.
     lost = base.file.run != "judgments" or bool(base.file.ours)
     return Mutation(table, base.file, right, lost)

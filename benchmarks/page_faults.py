@@ -26,7 +26,7 @@ from playwright.async_api import Browser, async_playwright
 from sqlalchemy import select
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -104,7 +104,7 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         study = folder / "minimal"
-        shutil.copytree(BUILT_IN / "minimal", study)
+        shutil.copytree(STUDIES_FOLDER / "minimal", study)
         (study / "practice.toml").write_text(_PRACTICE, "utf-8")
         with (study / "study.toml").open("a", encoding="utf-8") as toml:
             toml.write('[trial]\nlockout_ms = 0\nbreak_every = 4\npractice = "practice.toml"\n')

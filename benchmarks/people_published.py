@@ -128,7 +128,7 @@ def first(session: ObservedSession, n: int) -> ObservedSession | None:
     return replace(session, answers=tuple(answers)) if len(answers) == n else None
 
 
-def counts(people: People) -> Iterator[rates.Rate]:
+def counts(people: People) -> Iterator[rates.PeopleRate]:
     """Yield how often each signal, and each flag, speaks against people, by data and length."""
     for asked, sessions in people.items():
         names = OF_PATHS if SEEN[asked] == "pointer" else OF_TIMES
@@ -143,10 +143,10 @@ def counts(people: People) -> Iterator[rates.Rate]:
                     for nats, raised in spoken
                 )
                 high = exact(k, len(cut))[1]
-                yield rates.Rate(asked, SEEN[asked], n, name, k, len(cut), high)
+                yield rates.PeopleRate(asked, SEEN[asked], n, name, k, len(cut), high)
 
 
-def rows(found: Sequence[rates.Rate]) -> Iterator[str]:
+def rows(found: Sequence[rates.PeopleRate]) -> Iterator[str]:
     """Yield the lines of the file of rates."""
     yield "# made by: python benchmarks/people_published.py --write; real people, published data"
     yield "way\tseen\tn_trials\tname\tn_flagged\tn\thigh"
@@ -155,7 +155,7 @@ def rows(found: Sequence[rates.Rate]) -> Iterator[str]:
         yield "\t".join(map(str, figures)) + f"\t{one.high:.4f}"
 
 
-def show(found: Sequence[rates.Rate]) -> None:
+def show(found: Sequence[rates.PeopleRate]) -> None:
     """Print whom each signal speaks against, with the exact 95 % interval."""
     for asked in SEEN:
         of = [one for one in found if one.way == asked]
@@ -169,7 +169,7 @@ def show(found: Sequence[rates.Rate]) -> None:
             print(f"{name:<18}" + "".join(f"{_cell(one):>18}" for one in cells))
 
 
-def _cell(rate: rates.Rate) -> str:
+def _cell(rate: rates.PeopleRate) -> str:
     low, high = exact(rate.n_flagged, rate.n)
     return f"{rate.n_flagged} ({low:.1%}-{high:.1%})"
 

@@ -23,7 +23,7 @@ import click
 from click.testing import CliRunner
 from flask.testing import FlaskClient
 
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from marketplace.stores import create_stores
 from marketplace.stores.datapipe import Experiment, write_partial_files
 from parallax import cli
@@ -88,7 +88,7 @@ def people(number: int, dropout: float, trials: int) -> list[Person]:
 def larger_minimal(folder: Path, per_list: int) -> Path:
     """Copy the minimal study with so many places in each list."""
     study = folder / "study"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     toml = study / "study.toml"
     lines = toml.read_text(encoding="utf-8").splitlines()
     lines = [

@@ -30,7 +30,7 @@ from scipy.stats import nct, t
 sys.path.append(str(Path(__file__).parents[1]))
 from experiment.stopping.alpha_spending import compute_limits, student_limit
 from experiment.stopping.betting import Bettor, Bounds
-from experiment.stopping.rule import SPENT
+from experiment.stopping.rule import SPENT_SHARE
 
 Floats = NDArray[np.float64]
 ALPHA = 0.05
@@ -131,7 +131,7 @@ def stop_as_planned(values: Floats, spending: str, shares: Sequence[float] = _SH
     """Return the block of the look at which each study finds a difference; else infinity."""
     n_studies, n_blocks, n_lists = values.shape
     looks = [*dict.fromkeys(max(2, round(share * n_blocks)) for share in shares)]
-    limits = compute_limits(tuple(look / n_blocks for look in looks), SPENT * ALPHA, spending)
+    limits = compute_limits(tuple(look / n_blocks for look in looks), SPENT_SHARE * ALPHA, spending)
     stops = np.full(n_studies, np.inf)
     for look, limit in zip(looks, limits, strict=True):
         taken = values[:, :look]

@@ -116,7 +116,7 @@ def _wrong_key(error: "ErrorDetails") -> str:
 
 _LETTERS_AND_DIGITS = "letters, digits and underscores, beginning with a letter"
 # Descriptions of regular expressions, for messages.
-PATTERNS = {
+PATTERN_WORDS = {
     r"^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, beginning with a letter",
     r"^[A-Za-z]\w*$": _LETTERS_AND_DIGITS,
     r"^[A-Za-z][A-Za-z0-9_-]{0,63}$": "up to 64 letters, digits, hyphens and underscores, a letter "
@@ -140,12 +140,12 @@ def describe_validation_error(error: "ErrorDetails") -> str:
         return error["msg"].removeprefix("Value error, ")
     if error["type"] != "string_pattern_mismatch":
         return error["msg"]
-    return f"must be {form_of(error)}"
+    return f"must be {describe_pattern(error)}"
 
 
-def form_of(error: "ErrorDetails") -> str:
+def describe_pattern(error: "ErrorDetails") -> str:
     """Return a description of the expected pattern."""
-    return PATTERNS.get(error.get("ctx", {}).get("pattern", ""), "a text of another form")
+    return PATTERN_WORDS.get(error.get("ctx", {}).get("pattern", ""), "a text of another form")
 
 
 def suggest(name: str, known_names: "Iterable[str]", *, cutoff: float = 0.6) -> str:

@@ -16,7 +16,7 @@ from babel.numbers import list_currencies
 from experiment.errors import ParallaxError
 
 DEFAULT_CURRENCY = "USD"
-_USUAL_DIGITS = 2
+_DEFAULT_DIGITS = 2
 # ISO 4217, list one. CLDR, which Babel includes, counts only the digits in everyday use.
 _DIGITS = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -31,7 +31,7 @@ class MoneyError(ParallaxError):
     """A text is not an amount of its currency, or a code is not a currency."""
 
 
-def digits(currency: str) -> int:
+def count_decimals(currency: str) -> int:
     """Return the number of a currency's decimal digits: 2 for USD, 0 for JPY, 3 for KWD.
 
     Raises:
@@ -43,7 +43,7 @@ def digits(currency: str) -> int:
             expected="a code of ISO 4217, such as USD, EUR or JPY",
         )
     counts = (count for count, codes in _DIGITS.items() if currency in codes.split())
-    return next(counts, _USUAL_DIGITS)
+    return next(counts, _DEFAULT_DIGITS)
 
 
 @cache
@@ -57,11 +57,11 @@ def minor_units(amount: str, currency: str) -> int:
     Raises:
         MoneyError: The text is not an amount of this currency; amounts are never rounded.
     """
-    places = digits(currency)
+    places = count_decimals(currency)
     match = _AMOUNT.fullmatch(amount)
     decimals = (match[2] or "") if match else ""
     if match is None or len(decimals) > places:
-        example = written(1250 if places else 12, currency)
+        example = write_amount(1250 if places else 12, currency)
         raise MoneyError(
             f'"{amount}" is not an amount of {currency}',
             expected=(
@@ -75,15 +75,15 @@ def minor_units(amount: str, currency: str) -> int:
 
 def major_units(amount_minor: int, currency: str) -> Decimal:
     """Return an amount in major units, with all decimal digits, as platforms expect it."""
-    return Decimal(amount_minor).scaleb(-digits(currency))
+    return Decimal(amount_minor).scaleb(-count_decimals(currency))
 
 
-def written(amount_minor: int, currency: str) -> str:
+def write_amount(amount_minor: int, currency: str) -> str:
     """Return an amount as written in files, e.g. ``1.50``; ``minor_units`` reads this form."""
     return f"{major_units(amount_minor, currency):f}"
 
 
-def amounts(text: str) -> dict[str, int]:
+def parse_amounts(text: str) -> dict[str, int]:
     """Return a setting's amounts by currency, e.g. of ``20 USD, 2500 JPY``.
 
     Raises:
@@ -101,7 +101,7 @@ def amounts(text: str) -> dict[str, int]:
 def in_words(amount_minor: int, currency: str, locale: str = "en_US") -> str:
     """Return an amount formatted for a locale, e.g. ``$1.50``, ``¥150``, ``KWD 1.500``."""
     language = Locale.parse(locale, sep="_" if "_" in locale else "-")
-    places = digits(currency)
+    places = count_decimals(currency)
     pattern = copy(language.currency_formats["standard"])
     pattern.frac_prec = (places, places)
     amount = major_units(amount_minor, currency)

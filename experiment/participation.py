@@ -40,7 +40,7 @@ class EventKind(StrEnum):
 
 
 # After these events, none of the participant's data may be used.
-GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
+ERASURE_EVENTS = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
 class State(StrEnum):
@@ -56,7 +56,7 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-MOVES: dict[State, frozenset[State]] = {
+TRANSITIONS: dict[State, frozenset[State]] = {
     State.ARRIVED: frozenset({State.WORKING, State.DECLINED, State.LEFT}),
     State.DECLINED: frozenset({State.ARRIVED}),  # a participant may change their mind
     State.WORKING: frozenset({State.ANSWERED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
@@ -78,9 +78,9 @@ def move(current: State, target: State) -> State:
     Raises:
         IllegalMoveError: The state machine has no such transition.
     """
-    if target not in MOVES[current]:
+    if target not in TRANSITIONS[current]:
         raise IllegalMoveError(
             f'a participant who is "{current}" cannot become "{target}"',
-            expected=f"one of: {', '.join(sorted(MOVES[current])) or 'no further move'}",
+            expected=f"one of: {', '.join(sorted(TRANSITIONS[current])) or 'no further move'}",
         )
     return target

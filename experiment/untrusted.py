@@ -21,8 +21,8 @@ _REMEDY = (
     "behind ((?=, (?!, (?<=), possessive or more than 1,000 repetitions"
 )
 # The time limit for one pattern of an earlier study, which is matched in a separate process.
-_OLD_PATTERN_S = 1.0
-_OLD_PATTERNS = Lock()
+_TIME_LIMIT_S = 1.0
+_PROCESS_LOCK = Lock()
 _MATCH = "import re, sys; sys.exit(not getattr(re, sys.argv[1])(*sys.argv[2:4], int(sys.argv[4])))"
 MOST_CHARACTERS, MOST_MARKS = 100_000, 2_000
 _MARKS = re.compile(r"[^\w ,;:.?'\"]|_")
@@ -45,24 +45,24 @@ def valid_pattern(pattern: str) -> str:
     return pattern
 
 
-def why_unbounded(pattern: str) -> str:
+def explain_unbounded(pattern: str) -> str:
     """Return what is expected instead of a pattern without linear-time matching; else empty."""
     return "" if _compile_linear(pattern) is not None else f"a regular expression {_REMEDY}"
 
 
-def is_whole(pattern: str, text: str) -> bool:
+def matches_whole(pattern: str, text: str) -> bool:
     """Return whether a pattern matches a whole text."""
     linear = _compile_linear(pattern)
     if linear is None:
-        return _matched_apart("fullmatch", pattern, text, re.ASCII)
+        return _match_in_process("fullmatch", pattern, text, re.ASCII)
     return linear.fullmatch(text) is not None
 
 
-def is_in(pattern: str, text: str) -> bool:
+def matches_within(pattern: str, text: str) -> bool:
     """Return whether a pattern matches anywhere in a text."""
     linear = _compile_linear(pattern)
     if linear is None:
-        return _matched_apart("search", pattern, text, 0)
+        return _match_in_process("search", pattern, text, 0)
     return linear.search(text) is not None
 
 
@@ -97,13 +97,13 @@ def _compile_linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no t
 
 
 @lru_cache(4096)
-def _matched_apart(function: str, pattern: str, text: str, flags: int) -> bool:
-    """Match with Python's own engine in a separate process with a time limit."""
+def _match_in_process(function: str, pattern: str, text: str, flags: int) -> bool:
+    """Match with Python's own engine, in a separate process with a time limit."""
     command = [sys.executable, "-I", "-S", "-c", _MATCH, function, pattern, text, str(int(flags))]
     # One match at a time: only users with such patterns have to wait.
-    with _OLD_PATTERNS:
+    with _PROCESS_LOCK:
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_OLD_PATTERN_S, check=False)
+            done = subprocess.run(command, capture_output=True, timeout=_TIME_LIMIT_S, check=False)
         except (subprocess.TimeoutExpired, ValueError):  # a text may hold a null character
             return False
     return done.returncode == 0

@@ -43,7 +43,7 @@ class SearchesWords(Protocol):
     """A scorer that searches for the words to which it gives the highest probability."""
 
     def top_words(self, before: str, n: int) -> list[str]:
-        """Return the most probable next words, the first one first."""
+        """Return the most probable next words, most probable first."""
         ...
 
 
@@ -87,7 +87,7 @@ def completion_logprobs(
 
 
 def top_words(scorer: Scorer, before: str, n: int) -> list[str]:
-    """Return the most probable words after a text, the first one first; none if unknown.
+    """Return the most probable words after a text, most probable first; none if unknown.
 
     Masked models, tables of fixed scores and texts that begin with the gap have none.
     """
@@ -104,5 +104,5 @@ def top_words(scorer: Scorer, before: str, n: int) -> list[str]:
 
 
 def is_word(text: str) -> bool:
-    """Return whether a text begins with a letter or digit and is no special word."""
+    """Return whether a text begins with a letter or digit and is not a special word."""
     return text[:1].isalnum() and "<" not in text

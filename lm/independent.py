@@ -18,8 +18,8 @@ from lm.registry import HF_PREFIX, Device
 from lm.sharding import PLAIN, Loading, scorer_of
 
 Floats = NDArray[np.float64]
-Again = Callable[..., list[Floats]]
-TYPES = {
+RecomputeFunction = Callable[..., list[Floats]]
+RECOMPUTERS = {
     "hf": "lm.huggingface.independent",
     "ngram": "lm.ngram.independent",
     "recurrent": "lm.rnn.independent",
@@ -53,10 +53,10 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
         LmError: A text cannot be scored, or the model's files cannot be read.
     """
     type_, source, beginning = _resolve_model(model)
-    if type_ not in TYPES:
+    if type_ not in RECOMPUTERS:
         scorer = scorer_of(model, replace(loading, fast=False))
         return Recomputed([scorer.score([("", text)])[0].logprobs_nats for text in texts], False)
-    compute_again: Again = importlib.import_module(TYPES[type_]).logprobs_again
+    compute_again: RecomputeFunction = importlib.import_module(RECOMPUTERS[type_]).logprobs_again
     if type_ == "hf":
         device: Device = loading.device
         return Recomputed(

@@ -116,8 +116,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 # The computing libraries: another version of one of them may give other scores.
-_COMPUTING = ("torch", "transformers", "tokenizers", "numpy", "kenlm")
-_POINTERS = ("model",)
+_COMPUTING_LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "kenlm")
+_FOLDER_KEYS = ("model",)
 
 
 def model_identity(model: str, prefix: str = "hf:") -> str:
@@ -131,9 +131,9 @@ def model_identity(model: str, prefix: str = "hf:") -> str:
         prefix: The prefix of a Hugging Face model's name.
     """
     digest = hashlib.sha256()
-    for name in _COMPUTING:
+    for name in _COMPUTING_LIBRARIES:
         digest.update(f"{name} {_get_version(name)}\n".encode())
-    _add(model.removeprefix(prefix), digest, set())
+    _hash_source(model.removeprefix(prefix), digest, set())
     return digest.hexdigest()
 
 
@@ -145,7 +145,7 @@ def _get_version(name: str) -> str:
         return "none"
 
 
-def _add(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
+def _hash_source(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
     folder = Path(source)
     if not folder.is_dir():
         digest.update(f"named {source}\n".encode())
@@ -161,7 +161,7 @@ def _add(source: str, digest: "hashlib._Hash", visited: set[Path]) -> None:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     for pointed in _referenced_folders(folder):
-        _add(pointed, digest, visited)
+        _hash_source(pointed, digest, visited)
 
 
 def _list_files(folder: Path) -> Iterator[Path]:
@@ -177,7 +177,7 @@ def _referenced_folders(folder: Path) -> Iterator[str]:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError):
         return
-    for key in _POINTERS:
+    for key in _FOLDER_KEYS:
         source = config.get(key) if isinstance(config, dict) else None
         if isinstance(source, str) and source:
             is_path = source.startswith((".", "/"))

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, cast
 from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config
 from lm.scorer import Scorer
-from lm.weights import AS_USUAL, Weights
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {
@@ -22,10 +22,10 @@ TYPES = {
     "unigram": "lm.baselines.unigram:UnigramScorer",
 }
 # Installed packages add types through entry points of this group.
-GROUP = "parallax.scorers"
+ENTRY_POINT_GROUP = "parallax.scorers"
 HF_PREFIX = "hf:"
 # The types that are networks; all others compute on the CPU.
-_ON_DEVICES = ("hf", "recurrent")
+_DEVICE_TYPES = ("hf", "recurrent")
 
 
 class _ScorerClass(Protocol):
@@ -37,7 +37,7 @@ def load_scorer(
     device: Device = "auto",
     *,
     own_code: bool = True,
-    how: Weights = AS_USUAL,
+    how: Weights = DEFAULT_WEIGHTS,
 ) -> Scorer:
     """Return a trained model of any type.
 
@@ -61,7 +61,7 @@ def load_scorer(
     config = read_config(folder)
     type_ = str(config.get("type"))
     scorer_class = _find_type(type_, config, folder, own_code=own_code)
-    if how != AS_USUAL:
+    if how != DEFAULT_WEIGHTS:
         if type_ != "hf":
             raise LmError(
                 f'{folder}: a model of the type "{type_}" has a single form. Leave --dtype, '
@@ -70,7 +70,7 @@ def load_scorer(
         from lm.huggingface.load import HfFolder
 
         return HfFolder.load(folder, device, how)
-    if type_ in _ON_DEVICES or getattr(scorer_class, "takes_device", False):
+    if type_ in _DEVICE_TYPES or getattr(scorer_class, "takes_device", False):
         return scorer_class.load(folder, device=device)
     if device not in ("auto", "cpu"):
         raise LmError(
@@ -86,7 +86,7 @@ def _find_type(
     if name in TYPES:
         module, _, attribute = TYPES[name].partition(":")
         return cast(_ScorerClass, getattr(importlib.import_module(module), attribute))
-    installed = entry_points(group=GROUP)
+    installed = entry_points(group=ENTRY_POINT_GROUP)
     offers = {
         entry_point.value: entry_point for entry_point in installed if entry_point.name == name
     }
@@ -95,7 +95,7 @@ def _find_type(
     if offers:
         return _import_type(next(iter(offers.values())), folder)
     if ":" in name and own_code:
-        return _import_type(EntryPoint(name, name, GROUP), folder)
+        return _import_type(EntryPoint(name, name, ENTRY_POINT_GROUP), folder)
     raise LmError(
         f'{folder / CONFIG}: there is no model type "{name}". '
         f"Expected one of: {', '.join(sorted({*TYPES, *installed.names}))}.{_hint(config, folder)}"

@@ -36,7 +36,7 @@ def worker_pool(n: int, prepare: Callable[[int], None], threads: int) -> Iterato
     """
     other_children = set(active_children())
     # A forked copy of a process with threads, as PyTorch has, can deadlock: hence "spawn".
-    pool = ProcessPoolExecutor(n, get_context("spawn"), _begin, (prepare, threads))
+    pool = ProcessPoolExecutor(n, get_context("spawn"), _prepare_worker, (prepare, threads))
     try:
         yield pool
     except BaseException:
@@ -47,7 +47,7 @@ def worker_pool(n: int, prepare: Callable[[int], None], threads: int) -> Iterato
     pool.shutdown()
 
 
-def _begin(prepare: Callable[[int], None], threads: int) -> None:
+def _prepare_worker(prepare: Callable[[int], None], threads: int) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     prepare(threads)
 
@@ -98,7 +98,7 @@ class HasFastMode(Protocol):
         ...
 
 
-def shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[int]]:
+def make_shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[int]]:
     """Return the indices of the texts in shards whose texts share their beginnings.
 
     Args:

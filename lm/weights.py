@@ -14,11 +14,11 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 Bits = Literal[0, 4, 8]
 LongTexts = Literal["refuse", "slide"]
 _BYTES: Mapping[str, float] = {"float32": 4, "bfloat16": 2, "float16": 2}
-_STORED: Mapping[str, str] = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}
+_STORED_DTYPES: Mapping[str, str] = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}
 # 8- and 4-bit weights with their scales; embeddings stay at 16 bits.
 _BYTES_OF_BITS = {8: 1.15, 4: 0.65}
 # Memory besides the weights: the library, activations, a tokenizer.
-_BESIDES = 1.1
+_MEMORY_FACTOR = 1.1
 _GIB = 2**30
 
 
@@ -50,7 +50,7 @@ class Weights:
         return ", ".join(parts)
 
 
-AS_USUAL = Weights()
+DEFAULT_WEIGHTS = Weights()
 
 
 def n_weights(folder: Path) -> int:
@@ -60,7 +60,7 @@ def n_weights(folder: Path) -> int:
 
 def is_stored_as(folder: Path, dtype: Dtype) -> bool:
     """Return whether a folder's safetensors files contain weights of a single precision only."""
-    return {about["dtype"] for about in _tensor_entries(folder)} <= {_STORED[dtype]}
+    return {about["dtype"] for about in _tensor_entries(folder)} <= {_STORED_DTYPES[dtype]}
 
 
 def _tensor_entries(folder: Path) -> Iterator[dict[str, Any]]:
@@ -94,7 +94,7 @@ def available_bytes() -> float:
 def bytes_needed(n: int, weights: Weights) -> float:
     """Return the memory that this number of weights takes in this form."""
     bytes_per_weight = _BYTES_OF_BITS[weights.bits] if weights.bits else _BYTES[weights.dtype]
-    return n * bytes_per_weight * _BESIDES
+    return n * bytes_per_weight * _MEMORY_FACTOR
 
 
 def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cuda: bool) -> None:
@@ -121,7 +121,7 @@ def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cud
         for option, alternative in alternatives
         if bytes_needed(n, alternative) <= available
     ]
-    limit = available / (_BYTES[how.dtype] * _BESIDES) / 1e6
+    limit = available / (_BYTES[how.dtype] * _MEMORY_FACTOR) / 1e6
     remedy = (
         f"It would fit with {' or '.join(fitting)}."
         if fitting

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from experiment.commands.lazy_group import extras
+from experiment.commands.lazy_group import find_extras
 from tests import folder_graph
 from tests.folder_graph import PACKAGES
 
@@ -23,7 +23,7 @@ OURS = {*PACKAGES, "parallax", "wsgi"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # A module that needs one of these is run by who has installed the extra that stands beside it.
 ON_REQUEST = {
-    library: extra for library, extra in extras().items() if extra not in {"analysis", "mturk"}
+    library: extra for library, extra in find_extras().items() if extra not in {"analysis", "mturk"}
 }
 IMPLIED = {"hf": ("lm",)}
 # A library that one of ours is built on and always brings.
@@ -150,5 +150,5 @@ def test_every_library_that_an_extra_brings_is_named_by_it():
 def test_the_installed_extras_are_those_of_the_project():
     # s3 has no library of its own: its parts are backup's and mturk's, and its error names it.
     others = {"docs", "dev", "s3"}
-    assert set(extras().values()) == set(PROJECT["optional-dependencies"]) - others
-    assert not declared() & set(extras())
+    assert set(find_extras().values()) == set(PROJECT["optional-dependencies"]) - others
+    assert not declared() & set(find_extras())

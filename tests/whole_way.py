@@ -43,7 +43,7 @@ def study_of(
     """Write a study's folder from a table, for so many participants of each list."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     table = written(folder.parent / f"{folder.name}.csv", rows)
-    new_study(folder, table, language="en", named={}, response=response)
+    new_study(folder, table, language="en", headers={}, response=response)
     path = folder / "study.toml"
     number = f"participants_per_list = {participants}"
     text = re.sub(r"participants_per_list = \d+", number, path.read_text("utf-8"))

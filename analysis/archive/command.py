@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from analysis.archive.pack import Choices, pack_capsule
+from analysis.archive.pack import Settings, pack_capsule
 from analysis.archive.reproduce import reproduce_capsule
 from analysis.archive.traces import Kind
 from analysis.archive.write import read_source, write_archive
@@ -94,7 +94,7 @@ def pack_(
     `parallax archive write EXPORT` first to see what may identify participants: their data are
     packed unchanged.
     """
-    choices = Choices(resamples, seed, metric, margin)
+    choices = Settings(resamples, seed, metric, margin)
     digest = pack_capsule(export, scores, about, choices, out)
     click.echo(f"{out}: its manifest has the SHA-256 {digest}")
     click.echo("Register it where others can see it, such as in the preregistration.")

@@ -11,8 +11,8 @@ from analysis.archive.metadata import Metadata, person_entry
 from analysis.archive.package import Package, sha256
 from experiment.tables.column import TableSchema
 
-FILE = "croissant.json"
-_CONTEXT = {
+CROISSANT_FILE = "croissant.json"
+_JSON_LD_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "citeAs": "cr:citeAs",
@@ -69,7 +69,7 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         data: The folder with the tables as CSV and Parquet.
     """
     content = {
-        "@context": _CONTEXT,
+        "@context": _JSON_LD_CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": about.name,
@@ -86,7 +86,7 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         "recordSet": [_record_set(table) for table in package.tables],
     }
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    (data / FILE).write_text(text, "utf-8", newline="\n")
+    (data / CROISSANT_FILE).write_text(text, "utf-8", newline="\n")
 
 
 def _doi_address(about: Metadata) -> str:

@@ -19,7 +19,7 @@ from experiment.tables.column import Column
 from experiment.tables.files import spreadsheet_safe, write_table
 
 # Folders of an export with texts only, without participants' data.
-_TEXTS = ("study", "consent")
+_TEXT_FOLDERS = ("study", "consent")
 _README = """\
 # {title}
 
@@ -41,7 +41,7 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
                 for row in rows(table)
             )
             write_table(table, table_rows, folder / f"{table.name}{suffix}")
-    for name in _TEXTS:
+    for name in _TEXT_FOLDERS:
         if (package.folder / name).is_dir():
             shutil.copytree(package.folder / name, folder / name, copy_function=shutil.copyfile)
     description = datapackage(folder, package.name, about.title, package.provenance, package.tables)

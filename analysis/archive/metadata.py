@@ -9,7 +9,7 @@ from experiment.studies.publication import Contributor, Publication
 from experiment.studies.study import Study
 
 # Archives reject a data set without these fields; they have no defaults.
-NEEDED = ("description", "license", "contributors", "date_published")
+REQUIRED_KEYS = ("description", "license", "contributors", "date_published")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ def collect_metadata(package: Package, study: Study, about: Publication) -> Meta
     Raises:
         AnalysisError: A declaration that every archive requires is missing.
     """
-    missing = [key for key in NEEDED if not getattr(about, key)]
+    missing = [key for key in REQUIRED_KEYS if not getattr(about, key)]
     if missing:
         raise AnalysisError(
             f"the study lacks {', '.join(missing)}, which every archive requires",
             where=str(package.folder / "study" / "study.toml"),
-            expected="[publication] with " + ", ".join(NEEDED),
+            expected="[publication] with " + ", ".join(REQUIRED_KEYS),
             remedy="Write them into a file and give it with --about; docs/studies.md has the keys",
         )
     title = f"{study.study.title} ({package.provenance['study']}, run {package.provenance['run']})"

@@ -21,11 +21,11 @@ from experiment.studies.publication import read_about
 from experiment.tables.atomic_write import atomic_write
 from experiment.version import DISTRIBUTION, code_version
 
-VERSION = 1
+CAPSULE_VERSION = 1
 MANIFEST, LOCK, README = "capsule.json", "requirements.lock", "README.md"
 RUN, SCORES, RESULTS, ABOUT = "run", "scores", "results", "about.toml"
 # ZIP entries have a time stamp; a constant one keeps the bytes reproducible.
-_TIME = (1980, 1, 1, 0, 0, 0)
+_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 _README = """\
 # A capsule of Parallax
 
@@ -39,7 +39,7 @@ and compares the bytes.
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class Settings:
     """The settings of the comparison.
 
     Attributes:
@@ -55,7 +55,7 @@ class Choices:
     margin: float | None
 
     def options(self, about: Path | None) -> ComparisonOptions:
-        """Return the settings as the options of a comparison."""
+        """Return the options of the comparison that has these settings."""
         return ComparisonOptions(
             resamples=self.resamples,
             seed=self.seed,
@@ -66,7 +66,7 @@ class Choices:
 
 
 def pack_capsule(
-    export: Path, scores: Sequence[Path], about: Path | None, choices: Choices, out: Path
+    export: Path, scores: Sequence[Path], about: Path | None, choices: Settings, out: Path
 ) -> str:
     """Run the comparison and write the capsule.
 
@@ -102,7 +102,7 @@ def pack_capsule(
     return hashlib.sha256(manifest.encode()).hexdigest()
 
 
-def recompute_results(folder: Path, choices: Choices, out: Path) -> None:
+def recompute_results(folder: Path, choices: Settings, out: Path) -> None:
     """Compute the results again from the capsule's inputs in a folder."""
     about = folder / ABOUT
     compare(
@@ -120,10 +120,10 @@ def hash_files(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256(path) for path in paths}
 
 
-def _make_manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
+def _make_manifest(folder: Path, choices: Settings) -> Mapping[str, object]:
     plan = read_plan(load_study(str(folder / RUN / "study")))
     return {
-        "version": VERSION,
+        "version": CAPSULE_VERSION,
         "code_version": code_version(),
         "python": platform.python_version(),
         "machine": platform.machine(),
@@ -155,6 +155,6 @@ def write_zip(folder: Path, path: Path) -> None:
     """Write a folder as a ZIP file; the same files always give the same bytes."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in hash_files(folder):
-            entry = zipfile.ZipInfo(name, _TIME)
+            entry = zipfile.ZipInfo(name, _ZIP_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, (folder / name).read_bytes())

@@ -9,12 +9,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from analysis.archive.pack import (
+    CAPSULE_VERSION,
     MANIFEST,
     README,
     RESULTS,
     RUN,
-    VERSION,
-    Choices,
+    Settings,
     hash_files,
     recompute_results,
 )
@@ -25,11 +25,11 @@ from experiment.studies.load import load_study
 from experiment.version import code_version
 
 # A size limit on unpacked capsules, so that a malicious file cannot fill the disk.
-_MOST_BYTES = 8 * 1024**3
+_LARGEST_CAPSULE_BYTES = 8 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduced:
+class Reproduction:
     """The outcome of a reproduction.
 
     Attributes:
@@ -45,7 +45,7 @@ class Reproduced:
 
 def reproduce_capsule(
     capsule: Path, registered: str = "", plan: str = "", *, other_code: bool = False
-) -> Reproduced:
+) -> Reproduction:
     """Verify a capsule against its manifest, and compare its results with recomputed ones.
 
     Args:
@@ -79,8 +79,8 @@ def reproduce_capsule(
                 remedy="Check out that version, or add --other-code to see what differs",
             )
         recomputed = Path(name) / "again"
-        recompute_results(folder, Choices(**manifest["choices"]), recomputed)
-        return Reproduced(
+        recompute_results(folder, Settings(**manifest["choices"]), recomputed)
+        return Reproduction(
             _compare_results(folder / RESULTS, recomputed, capsule), digest, manifest["plan_sha256"]
         )
 
@@ -92,7 +92,7 @@ def _unpack(capsule: Path, folder: Path) -> None:
             paths = [PurePosixPath(entry.filename) for entry in entries]
             if any(path.is_absolute() or ".." in path.parts for path in paths):
                 raise _invalid_capsule_error(capsule, "a file in it lies outside of it")
-            if sum(entry.file_size for entry in entries) > _MOST_BYTES:
+            if sum(entry.file_size for entry in entries) > _LARGEST_CAPSULE_BYTES:
                 raise _invalid_capsule_error(capsule, "it holds more than 8 GiB")
             archive.extractall(folder)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -108,9 +108,9 @@ def _read_manifest_text(folder: Path, capsule: Path) -> bytes:
 def _parse_manifest(text: bytes, capsule: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(text)
-        newer = manifest["version"] > VERSION
+        newer = manifest["version"] > CAPSULE_VERSION
         if not newer:
-            Choices(**manifest["choices"])
+            Settings(**manifest["choices"])
             dict(manifest["files"])
             _ = manifest["code_version"], manifest["plan_sha256"]
     except (ValueError, KeyError, TypeError) as error:
@@ -121,7 +121,7 @@ def _parse_manifest(text: bytes, capsule: Path) -> dict[str, Any]:
         raise AnalysisError(
             f"the capsule has the version {manifest['version']}",
             where=str(capsule),
-            expected=f"at most {VERSION}, the newest that this Parallax reads",
+            expected=f"at most {CAPSULE_VERSION}, the newest that this Parallax reads",
             remedy="Use the version of Parallax that made the capsule, or a newer one",
         )
     return manifest

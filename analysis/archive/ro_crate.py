@@ -6,8 +6,8 @@ from pathlib import Path
 from analysis.archive.metadata import Metadata
 from analysis.archive.package import media_type_of, sha256
 
-FILE = "ro-crate-metadata.json"
-CONTEXT = "https://w3id.org/ro/crate/1.2/context"
+RO_CRATE_FILE = "ro-crate-metadata.json"
+JSON_LD_CONTEXT = "https://w3id.org/ro/crate/1.2/context"
 _SPECIFICATION = "https://w3id.org/ro/crate/1.2"
 _PROGRAM = "#parallax"
 
@@ -15,7 +15,7 @@ _PROGRAM = "#parallax"
 def write_ro_crate(about: Metadata, folder: Path) -> None:
     """Write the description of all files in a folder into that folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [_file_entry(path, folder) for path in paths if path.name != FILE]
+    files = [_file_entry(path, folder) for path in paths if path.name != RO_CRATE_FILE]
     people = [_person_entry(about, number) for number in range(len(about.creators))]
     places = {
         creator.affiliation: {"@id": _organisation_id(creator.affiliation), "@type": "Organization",
@@ -25,7 +25,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
     }  # fmt: skip
     graph = [
         {
-            "@id": FILE,
+            "@id": RO_CRATE_FILE,
             "@type": "CreativeWork",
             "conformsTo": {"@id": _SPECIFICATION},
             "about": {"@id": "./"},
@@ -56,8 +56,8 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
         },
         *files,
     ]
-    text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
-    (folder / FILE).write_text(text + "\n", "utf-8", newline="\n")
+    text = json.dumps({"@context": JSON_LD_CONTEXT, "@graph": graph}, indent=2, ensure_ascii=False)
+    (folder / RO_CRATE_FILE).write_text(text + "\n", "utf-8", newline="\n")
 
 
 def _root_entry(

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from analysis.archive.package import Package, Row
 from experiment.responses.typed.normalise import normalise
-from experiment.responses.typed.text import TYPED
+from experiment.responses.typed.text import TYPED_COLUMN
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import ANSWERS, DEVICES, RESPONSES
@@ -18,7 +18,7 @@ from experiment.tables.schemas import ANSWERS, DEVICES, RESPONSES
 K = 5
 _SHOWN = 3
 # Patterns of personal ids in text: an address, a platform's id, a telephone number.
-_IDS = {
+_ID_PATTERNS = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"),
     "a platform's id": re.compile(r"\b(?:[0-9a-f]{24}|A[0-9A-Z]{11,20})\b"),
     "a telephone number": re.compile(r"(?<!\w)\+?\d[\d ()/-]{7,}\d(?!\w)"),
@@ -107,7 +107,7 @@ def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
     traces = []
     for field in sorted(free):
         texts = [str(row["value"]) for row in answers if row["field"] == field and row["value"]]
-        for what, pattern in _IDS.items():
+        for what, pattern in _ID_PATTERNS.items():
             if n := sum(bool(pattern.search(text)) for text in texts):
                 traces.append(Trace(Kind.IDS, f"answers.{field}", f"{n} with what may be {what}"))
         if texts:
@@ -120,10 +120,10 @@ def _find_text_traces(answers: list[Row], free: set[str]) -> list[Trace]:
 
 def _find_typed_traces(package: Package) -> list[Trace]:
     """Return what is rare, or looks like an id, in the texts that were typed in trials."""
-    where, rare = f"{RESPONSES.name}.{TYPED}", _find_rare_texts(package)
+    where, rare = f"{RESPONSES.name}.{TYPED_COLUMN}", _find_rare_texts(package)
     traces = [
         Trace(Kind.IDS, where, f"{n} with what may be {what}")
-        for what, pattern in _IDS.items()
+        for what, pattern in _ID_PATTERNS.items()
         if (n := sum(bool(pattern.search(text)) for text in rare))
     ]
     if rare:
@@ -138,10 +138,10 @@ def _find_rare_texts(package: Package) -> set[str]:
     people: dict[str, set[str]] = {}
     texts: set[str] = set()
     for table in package.tables:
-        if table.name != RESPONSES.name or TYPED not in table.column_names:
+        if table.name != RESPONSES.name or TYPED_COLUMN not in table.column_names:
             continue
         for row in package.rows(table):
-            if text := row[TYPED]:
+            if text := row[TYPED_COLUMN]:
                 texts.add(str(text))
                 people.setdefault(normalise(str(text)), set()).add(str(row["participant"]))
     return {text for text in texts if len(people[normalise(text)]) < K}
@@ -174,7 +174,7 @@ def _find_rare_answers(answers: list[Row], free: set[str]) -> list[Trace]:
 
 
 # Sizes of windows are kept to this many pixels.
-_PIXELS = 100
+_PIXEL_STEP = 100
 Rows = Callable[[TableSchema], Iterator[Row]]
 
 
@@ -202,8 +202,8 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
             ):
                 continue
             coarsened = _coarsen_row(table, row, kinds, texts=texts)
-            is_rare = table.name == RESPONSES.name and row.get(TYPED) in rare
-            yield coarsened | {TYPED: None} if is_rare else coarsened
+            is_rare = table.name == RESPONSES.name and row.get(TYPED_COLUMN) in rare
+            yield coarsened | {TYPED_COLUMN: None} if is_rare else coarsened
 
     return read
 
@@ -222,7 +222,7 @@ def _coarsen_row(table: TableSchema, row: Row, kinds: Collection[Kind], *, texts
         for name in SCREEN_COLUMNS:
             size = changed.get(name)
             if isinstance(size, int):
-                changed[name] = round(size / _PIXELS) * _PIXELS
+                changed[name] = round(size / _PIXEL_STEP) * _PIXEL_STEP
     if texts and table.name == "events":
         changed[EVENT_TEXT] = ""
     return changed

@@ -10,21 +10,21 @@ from analysis.archive.frictionless import write_frictionless, write_psych_ds
 from analysis.archive.metadata import Metadata, collect_metadata
 from analysis.archive.package import Package, read_package
 from analysis.archive.psychling.write import write_psychling
-from analysis.archive.ro_crate import FILE, write_ro_crate
+from analysis.archive.ro_crate import RO_CRATE_FILE, write_ro_crate
 from analysis.archive.shown import collect_judged_items
 from analysis.archive.tasks import write_tasks
 from analysis.archive.traces import Kind, Trace, find_traces, rows_without
 from analysis.errors import AnalysisError
 from experiment.responses.registry import known_response
 from experiment.studies.load import load_study
-from experiment.studies.publication import About
+from experiment.studies.publication import AboutFile
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 
 README = "README.md"
 DATA, PSYCH_DS, PSYCHLING, DEPOSIT = "data", "psych-ds", "psychling-101", "deposit"
 TASKS = ("lm_eval", "inspect")
-_OWN = (README, DATA, PSYCH_DS, PSYCHLING, DEPOSIT, *TASKS, FILE)
+_OWN_FILES = (README, DATA, PSYCH_DS, PSYCHLING, DEPOSIT, *TASKS, RO_CRATE_FILE)
 _SESSIONS = f"""\
 | `{PSYCHLING}/` | the sessions as prompts, as PsychLing-101 takes them, with the scripts |
 """
@@ -84,7 +84,7 @@ def read_source(export: Path) -> Source:
 
 
 def write_archive(
-    source: Source, about: About | None, coarsened: Collection[Kind], out: Path
+    source: Source, about: AboutFile | None, coarsened: Collection[Kind], out: Path
 ) -> None:
     """Write the archive, replacing an earlier archive in the folder; the export is not changed.
 
@@ -108,7 +108,7 @@ def write_archive(
         )
     metadata = collect_metadata(package, study, about.publication if about else study.publication)
     rows = rows_without(package, study, coarsened)
-    with atomic_folder(out, _OWN) as folder:
+    with atomic_folder(out, _OWN_FILES) as folder:
         write_frictionless(package, rows, metadata, folder / DATA)
         write_croissant(package, metadata, folder / DATA)
         write_psych_ds(package, rows, metadata, folder / PSYCH_DS)
@@ -135,7 +135,7 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
         psych_ds=PSYCH_DS,
         psychling=_SESSIONS if _is_answered_at_once(study) else "",
         deposit=DEPOSIT,
-        crate=FILE,
+        crate=RO_CRATE_FILE,
         tasks=_TASKS if _shows_one_pair(study) else "",
         citation=about.citation,
         people="\n".join(people),

@@ -12,9 +12,9 @@ from analysis.baseline.checklist import (
     answer_unknown,
     answer_unknown_without,
 )
-from analysis.baseline.execution import EXECUTION
+from analysis.baseline.execution import EXECUTION_ANSWERS
 from analysis.baseline.facts import Facts
-from analysis.baseline.recruiting import RECRUITING
+from analysis.baseline.recruiting import RECRUITMENT_ANSWERS
 from analysis.tables.provenance import count_noun
 
 _NO_MODEL = "a comparison with a model: parallax compare --scores FILE"
@@ -23,7 +23,7 @@ _NO_MODEL = "a comparison with a model: parallax compare --scores FILE"
 def answer_checklist(facts: Facts) -> list[AnsweredItem]:
     """Return every item and sub-item with its answer, in the checklist's order."""
     return [
-        AnsweredItem(number, title, _ANSWERS[number](facts)) for number, title in TITLES.items()
+        AnsweredItem(number, title, _ANSWERERS[number](facts)) for number, title in TITLES.items()
     ]
 
 
@@ -174,7 +174,7 @@ def _answer_robustness(facts: Facts) -> Answer:
     )
 
 
-_ANSWERS: Mapping[str, Callable[[Facts], Answer]] = {
+_ANSWERERS: Mapping[str, Callable[[Facts], Answer]] = {
     "0.1": lambda f: answer_from_study(f.publication.paper_title, "publication.paper_title"),
     "0.2": lambda f: answer_from_study(f.publication.paper_url, "publication.paper_url"),
     "0.3": lambda f: answer_from_study(f.publication.paper_year, "publication.paper_year"),
@@ -197,8 +197,8 @@ _ANSWERS: Mapping[str, Callable[[Facts], Answer]] = {
     "1.8.1": _answer_minimum_effect,
     "1.9": lambda f: answer_from_study(f.run.study.study.ethics, "study.ethics"),
     "1.10": _answer_preregistration,
-    **RECRUITING,
-    **EXECUTION,
+    **RECRUITMENT_ANSWERS,
+    **EXECUTION_ANSWERS,
     "4.1": _answer_tested,
     "4.1.1": _answer_test,
     "4.2": lambda f: answer_from_run("yes", "95% intervals in the report's tables"),

@@ -190,7 +190,7 @@ def _answer_individual_data(facts: Facts) -> Answer:
     )
 
 
-EXECUTION: Mapping[str, Callable[[Facts], Answer]] = {
+EXECUTION_ANSWERS: Mapping[str, Callable[[Facts], Answer]] = {
     "3.1": _answer_session_length,
     "3.1.1": _answer_order,
     "3.2": _answer_quality_control,

@@ -21,7 +21,7 @@ from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.materials.render import render
 
-NAME = "human_baseline"
+FINDING_NAME = "human_baseline"
 _UNKNOWN = "unknown"
 _SOURCE = (
     "Wei, K. L. et al. (2025). Recommendations and reporting checklist for rigorous and "
@@ -41,9 +41,9 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
         The files.
     """
     contents = {
-        f"{NAME}.json": _checklist_json(facts, items),
-        f"{NAME}.md": _checklist_markdown(facts, items),
-        f"{NAME}.tex": _checklist_latex(facts, items),
+        f"{FINDING_NAME}.json": _checklist_json(facts, items),
+        f"{FINDING_NAME}.md": _checklist_markdown(facts, items),
+        f"{FINDING_NAME}.tex": _checklist_latex(facts, items),
         "items.csv": _items_csv(facts),
     }
     for name, content in contents.items():
@@ -220,8 +220,8 @@ def _find_rendering(name: str) -> Callable[[str], str] | None:
         return None
 
 
-_LONGEST = 60
-_FROM = {"run": "the run", "study.toml": "study.toml", "unknown": "-"}
+_MAX_CHARS = 60
+_SOURCE_WORDS = {"run": "the run", "study.toml": "study.toml", "unknown": "-"}
 
 
 def _make_findings(inputs: FindingInputs) -> Findings:
@@ -243,7 +243,7 @@ def _make_findings(inputs: FindingInputs) -> Findings:
     )
     items = answer_checklist(facts)
     table = inputs.context.table(
-        NAME,
+        FINDING_NAME,
         "Human baseline",
         f"The checklist of Wei et al. (2025). {count_answers(items)}",
         pd.DataFrame([_item_row(item) for item in items]),
@@ -258,17 +258,17 @@ def _make_findings(inputs: FindingInputs) -> Findings:
         ),
         section=Section.BASELINE,
     )
-    return Findings(tables=(table,), folders={NAME: partial(write_baseline, facts, items)})
+    return Findings(tables=(table,), folders={FINDING_NAME: partial(write_baseline, facts, items)})
 
 
 def _item_row(item_: AnsweredItem) -> dict[str, str]:
     answer = " ".join(item_.answer.value.split()) or "unknown"
-    short_answer = answer if len(answer) <= _LONGEST else f"{answer[: _LONGEST - 1]}\u2026"
+    short_answer = answer if len(answer) <= _MAX_CHARS else f"{answer[: _MAX_CHARS - 1]}\u2026"
     return {
         "group": item_.section,
         "label": f"{item_.number} {item_.title}",
         "answer": short_answer,
-        "source": _FROM[item_.answer.source],
+        "source": _SOURCE_WORDS[item_.answer.source],
     }
 
 

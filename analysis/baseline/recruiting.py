@@ -13,7 +13,7 @@ from analysis.baseline.facts import Facts, summarise_payments
 from experiment.participation import Ending
 from experiment.studies.recruitment import Recruitment
 
-_TERMS = ("filters", "countries", "min_approval_percent", "min_approved", "masters", "require",
+_FILTERS = ("filters", "countries", "min_approval_percent", "min_approved", "masters", "require",
           "refuse", "devices")  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def _answer_criteria(facts: Facts) -> list[str]:
 
 
 def _find_recruitment_terms(terms: Recruitment) -> list[tuple[str, object]]:
-    return [(name, getattr(terms, name)) for name in _TERMS]
+    return [(name, getattr(terms, name)) for name in _FILTERS]
 
 
 def _answer_quality_control(facts: Facts) -> Answer:
@@ -187,7 +187,7 @@ def _answer_pay_difference(facts: Facts) -> Answer:
     return answer_from_study(facts.baseline.compensation, "baseline.compensation")
 
 
-RECRUITING: Mapping[str, Callable[[Facts], Answer]] = {
+RECRUITMENT_ANSWERS: Mapping[str, Callable[[Facts], Answer]] = {
     "2.1": lambda f: answer_from_study(f.baseline.population, "baseline.population"),
     "2.1.1": _answer_population_criteria,
     "2.2": _answer_sampling,

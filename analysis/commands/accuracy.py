@@ -36,7 +36,7 @@ from analysis.findings.models import (
     people_with_features,
     perplexity_table,
 )
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, apply_metric, describe_metric
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, SUM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
@@ -59,7 +59,7 @@ _PATH = click.Path(path_type=Path)
 @click.argument("scores", metavar="SCORES...", nargs=-1, type=_PATH)
 @click.option(
     "--metric",
-    default=FULL,
+    default=SUM,
     show_default=True,
     type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
     help="How a model's log-probabilities become one score; word: that of the target word alone.",

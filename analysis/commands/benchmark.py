@@ -21,7 +21,7 @@ from analysis.findings.benchmark import (
     pair_results,
     suite_results,
 )
-from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, apply_metric, describe_metric
+from analysis.scores.metrics import METRICS, NEED_UNIGRAM, SUM, apply_metric, describe_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.scores.suites import SuiteScores, score_suites
 from analysis.tables.accuracy_table import Table
@@ -46,7 +46,7 @@ _SUITE = "suite"
 @click.option("--by", help="The items' column that groups paradigms.  [default: the paper's]")
 @click.option(
     "--metric",
-    default=FULL,
+    default=SUM,
     show_default=True,
     type=click.Choice([name for name in METRICS if name not in NEED_UNIGRAM]),
     help="How a model's log-probabilities become one score.",

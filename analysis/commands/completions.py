@@ -53,7 +53,7 @@ def completions(
             where=str(out),
             expected="a name that ends in .csv",
         )
-    people = _load_people(run, judgments, items)
+    people = _load_answers(run, judgments, items)
     blanks = find_blanks(people)
     scorer = load_scorer(model, device)
     as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
@@ -71,7 +71,7 @@ def completions(
     click.echo(f"{out}: {n_words:,} words in {len(blanks):,} texts by {scorer.name}")
 
 
-def _load_people(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
+def _load_answers(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
     if run and not judgments:
         return load_run(run)
     if judgments and not run:

@@ -19,7 +19,7 @@ from experiment.tables.schemas import SCORES
 
 _PLAIN = ("model", "item_id", "construction", "condition", "variant", "text", "logprob_nats",
           "n_tokens", "n_unknown", "token_logprobs_nats")  # fmt: skip
-_MINICONS = ("sentence_id", "sentence", "n_tokens", "logprob")
+_MINICONS_COLUMNS = ("sentence_id", "sentence", "n_tokens", "logprob")
 
 Row = Mapping[str, object]
 
@@ -73,7 +73,7 @@ def _plain_lines(rows: list[Row], facts: ScoreFacts, items: Mapping[str, Item]) 
 def _minicons_lines(
     rows: list[Row], _facts: ScoreFacts, items: Mapping[str, Item]
 ) -> Iterator[str]:
-    yield _format_csv_line(_MINICONS)
+    yield _format_csv_line(_MINICONS_COLUMNS)
     for number, row in enumerate(rows, start=1):
         text = _text_of_version(items[str(row["item_id"])], row)
         yield _format_csv_line([number, text, row["n_tokens"], row["logprob_nats"]])

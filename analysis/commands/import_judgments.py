@@ -21,7 +21,7 @@ from analysis.readers.judgments import (
     missing_items_error,
     read_known_items,
 )
-from analysis.readers.mapping import Meaning, read_mapping
+from analysis.readers.mapping import TableMap, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
 from analysis.readers.several_options import OPTIONS
 from analysis.readers.single_answers import (
@@ -33,7 +33,7 @@ from analysis.readers.single_answers import (
 )
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import count_noun
-from experiment.commands.headers import COLUMNS
+from experiment.commands.headers import COLUMNS, SHEET
 from experiment.materials.read import item_row, materials_hash
 from experiment.records import Item, Side, Variant
 from experiment.tables.atomic_write import atomic_folder
@@ -59,6 +59,7 @@ REPLACE = click.option(
 @click.option("--items", type=_PATH, help="The items that were judged.")
 @click.option("--mapping", type=_PATH, help="What the columns mean (TOML), instead of guessing.")
 @COLUMNS
+@SHEET
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation of the preview.")
 @click.option(
@@ -77,6 +78,7 @@ def judgments(
     items: Path | None,
     mapping: Path | None,
     headers: list[str],
+    sheet: str,
     out: Path,
     yes: bool,
     accept_low_accuracy: bool,
@@ -93,7 +95,7 @@ def judgments(
     """
     stated = read_mapping(mapping)
     headers = headers or stated.headers
-    source = read_source(file, headers)
+    source = read_source(file, headers, sheet)
     replaceable, earlier_import = refuse_replacing(out, replace=replace, using=mapping)
     if earlier_import:
         click.echo(earlier_import)
@@ -124,7 +126,7 @@ def judgments(
 
 def _guess(
     source: Source, known_items: Sequence[Item], items: Path, unknown_participants: bool
-) -> Meaning:
+) -> TableMap:
     """Return the mapping that a source's columns suggest.
 
     Raises:
@@ -291,7 +293,7 @@ def _summarise_answers(run: ExportedRun) -> str:
     return f"{summary} of choices among several options ({share_list})"
 
 
-def preview_import(source: Source, mapping: Meaning, imported: Imported) -> str:
+def preview_import(source: Source, mapping: TableMap, imported: Imported) -> str:
     """Return the format, the mapping, the first judgments and the accounting, as text."""
     run = imported.run
     table = make_judgments_table(run)

@@ -19,10 +19,10 @@ from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_import_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
 from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
-from analysis.readers.score_tables import UNITS, Scored, read_score_table, read_scores
+from analysis.readers.score_tables import UNITS, ScoredText, read_score_table, read_scores
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
-from experiment.commands.headers import COLUMNS
+from experiment.commands.headers import COLUMNS, SHEET
 from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.published.gulordava import is_gulordava
@@ -42,7 +42,7 @@ _PUBLISHED = "as published"
 class _ScoreSource:
     """A file of scores with its items, and the facts about them that score files store."""
 
-    scored: Sequence[Scored]
+    scored: Sequence[ScoredText]
     items: Sequence[Item]
     notes: Sequence[str]
     about: Mapping[str, str]
@@ -72,6 +72,7 @@ class _ScoreSource:
     help="The header in FILE of one of our columns, if it is not recognised. Repeatable.",
 )
 @COLUMNS
+@SHEET
 @REPLACE
 def scores(
     file: Path,
@@ -82,6 +83,7 @@ def scores(
     unit: str,
     column_pairs: tuple[str, ...],
     headers: list[str],
+    sheet: str,
     replace: bool,
 ) -> None:
     """Read models' scores from FILE.
@@ -93,7 +95,7 @@ def scores(
     replaceable, earlier_import = refuse_replacing(out, replace=replace)
     if earlier_import:
         click.echo(earlier_import)
-    if not headers and is_gulordava(file):
+    if not (headers or sheet) and is_gulordava(file):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, replaceable) as folder:
             write_published_scores(published, folder)
@@ -101,7 +103,7 @@ def scores(
         _report_files(out)
         return
     score_source = _read_score_source(
-        file, items, unit, dict(_parse_column_pair(pair) for pair in column_pairs), headers
+        file, items, unit, dict(_parse_column_pair(pair) for pair in column_pairs), headers, sheet
     )
     for sentence in score_source.notes:
         click.echo(sentence)
@@ -153,11 +155,12 @@ def _read_score_source(
     unit: str,
     chosen: dict[str, str],
     headers: Sequence[str],
+    sheet: str,
 ) -> _ScoreSource:
     materials = find_materials(named_items) if named_items else None
     if is_samples(file):
         return _read_samples(file, materials)
-    scored, notes = read_score_table(read_scores(file, headers), unit, chosen)
+    scored, notes = read_score_table(read_scores(file, headers, sheet), unit, chosen)
     if materials is not None:
         return _ScoreSource(
             scored, list(materials.items()), notes, _describe_materials(materials), own_items=False

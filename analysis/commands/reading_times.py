@@ -137,7 +137,7 @@ def _suggest_formula(joined: pd.DataFrame, columns: Sequence[str], out: Path) ->
 
 
 # The first name is Parallax's; the others are used by Ibex, Maze and reading-time corpora.
-NAMES: Mapping[str, tuple[str, ...]] = {
+HEADER_NAMES: Mapping[str, tuple[str, ...]] = {
     "text_id": ("text_id", "item_id", "sentence_id", "item", "sent_id", "sentence_number"),
     "position": ("position", "word_index", "word_number", "wordnum", "word_position", "region",
                  "region_index", "region_number", "word_num", "zone"),
@@ -206,10 +206,10 @@ def _find_columns(
     for column, headers in headers_by_column.items():
         if unknown := [header for header in headers if header not in table.columns]:
             raise _missing_column_error(table, f'there is no column "{unknown[0]}"')
-        if column not in NAMES:
+        if column not in HEADER_NAMES:
             raise _missing_column_error(table, f'Parallax has no column "{column}"')
     by_key = {key_of(name): name for name in reversed(table.columns)}
-    for column, names in NAMES.items():
+    for column, names in HEADER_NAMES.items():
         for name in names:
             if column not in headers_by_column and name in by_key:
                 headers_by_column[column] = (by_key[name],)
@@ -223,7 +223,7 @@ def _missing_column_error(table: RawTable, problem: str) -> AnalysisError:
     return AnalysisError(
         problem,
         where=str(table.path),
-        expected=f"columns for {', '.join(NAMES)}; the last two may be missing",
+        expected=f"columns for {', '.join(HEADER_NAMES)}; the last two may be missing",
         remedy=f"Name it: --column rt_ms=HEADER. The columns are {', '.join(table.columns)}",
     )
 

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from analysis.data.load import ScoreFacts, read_score_facts
 from analysis.errors import AnalysisError
-from analysis.scores.file import READING, Scoring, write_score_file, write_stream_file
+from analysis.scores.file import AS_STREAM, Scoring, write_score_file, write_stream_file
 from analysis.scores.scoring_inputs import Materials, find_materials, select_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
@@ -106,7 +106,7 @@ def score_to_file(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
-        reading=READING if options.stream else _PLL_READING if options.pll == "original" else "",
+        reading=AS_STREAM if options.stream else _PLL_READING if options.pll == "original" else "",
     )
     if _is_up_to_date(out, facts, options.fast):
         click.echo(f"{out} already holds these scores")
@@ -139,7 +139,7 @@ def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> Non
         click.echo(sentence)
     if fault := getattr(scorer, "packing_fault", ""):
         click.echo(f"{scorer.name} was run text by text, without sharing beginnings: {fault}")
-    if written_facts.reading == READING:
+    if written_facts.reading == AS_STREAM:
         click.echo(f"The sentences were read {written_facts.reading}.")
     if written_facts.certificate:
         click.echo(f"{written_facts.certificate[:1].upper()}{written_facts.certificate[1:]}.")

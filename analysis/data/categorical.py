@@ -57,7 +57,7 @@ def decode_column(values: "pd.Series[str]") -> "pd.Series[str]":
     return values
 
 
-Whole = NDArray[np.int64]
+WholeNumbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class Groups:
 
     number: NDArray[np.intp]
     keys: dict[str, "pd.Series[str]"]
-    size: Whole
+    size: WholeNumbers
 
-    def sums(self, values: "pd.Series[bool]") -> Whole:
+    def sums(self, values: "pd.Series[bool]") -> WholeNumbers:
         """Return the number of true values in each group; missing values count as false."""
         true = values.to_numpy(dtype=float, na_value=0.0)
         return np.bincount(self.number, true, len(self.size)).astype(np.int64)
 
-    def distinct(self, values: "pd.Series[str]") -> Whole:
+    def distinct(self, values: "pd.Series[str]") -> WholeNumbers:
         """Return the number of distinct values in each group, without missing ones."""
         codes, distinct_values = pd.factorize(values)
         is_present = codes >= 0

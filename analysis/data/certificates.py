@@ -11,9 +11,9 @@ from experiment.integrity.certificate import Certificate
 from experiment.tables.observation_tables import INTEGRITY
 
 # Exports lack these fields, and no rule needs them: the exported score is computed from them.
-_UNTOLD = ("counting", "methods", "types", "is_measured")
+_NOT_EXPORTED = ("counting", "methods", "types", "is_measured")
 _FIELDS = tuple(
-    name for name in Certificate.__dataclass_fields__ if name not in ("signals", *_UNTOLD)
+    name for name in Certificate.__dataclass_fields__ if name not in ("signals", *_NOT_EXPORTED)
 )
 
 

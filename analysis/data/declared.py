@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import PREFIX
-from experiment.responses.answer import LATE
+from experiment.responses.answer import LATE_COLUMN
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import known_response
 from experiment.studies.study import Study
@@ -84,7 +84,7 @@ def clustering_column(judgments: pd.DataFrame) -> str:
 
 def response_with_deadline(run: ExportedRun) -> ResponseType | None:
     """Return the response type of a run if its trials had a deadline; else None."""
-    if LATE.name not in run.responses:
+    if LATE_COLUMN.name not in run.responses:
         return None
     response = known_response(run.study)
     return response if response and response.deadline_ms is not None else None
@@ -93,7 +93,7 @@ def response_with_deadline(run: ExportedRun) -> ResponseType | None:
 def find_late_responses(run: ExportedRun) -> NDArray[np.bool_]:
     """Return which responses came after the deadline; False without a measured time."""
     is_late: NDArray[np.bool_] = (
-        run.responses[LATE.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
+        run.responses[LATE_COLUMN.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
     )
     return is_late
 

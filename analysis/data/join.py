@@ -14,7 +14,7 @@ from analysis.data.declared import (
     number_frames,
 )
 from analysis.data.inclusion import add_inclusion
-from analysis.data.load import SESSION, ExportedRun, Scores
+from analysis.data.load import SESSION_COLUMN, ExportedRun, Scores
 from analysis.data.n_alternatives import decide_among_all, find_options
 from analysis.data.own_columns import list_own_columns, make_items
 from analysis.errors import AnalysisError
@@ -147,8 +147,8 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
             "input_method": kept_answers["input_method"].astype("category"),
         }
     )
-    if SESSION in trials:
-        frame[SESSION] = trials[SESSION].to_numpy()[trial_rows[order]]
+    if SESSION_COLUMN in trials:
+        frame[SESSION_COLUMN] = trials[SESSION_COLUMN].to_numpy()[trial_rows[order]]
     frame = add_inclusion(add_participant_columns(frame, run), run)
     return _add_further_columns(frame, kept_answers, run.items, item)
 

@@ -40,10 +40,10 @@ _PARTICIPANT_COLUMNS = (
 )  # fmt: skip
 # The session in which an answer was given; trials and judgments have this column only
 # if the run has several parts (``analysis.data.longitudinal``).
-SESSION = "session"
+SESSION_COLUMN = "session"
 # Participants are ordered by their position in the design: references are drawn
 # anew in each run, and resampling must not depend on them.
-_PLACE = ["list", "place", "number"]
+_PLACE_COLUMNS = ["list", "place", "number"]
 _TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side", JUDGE.name)
 _RESPONSE_COLUMNS = (
     "participant",
@@ -157,7 +157,7 @@ class ExportedRun:
     @property
     def of_parts(self) -> bool:
         """Whether the run joins several parts of a study (see ``analysis.data.longitudinal``)."""
-        return SESSION in self.trials
+        return SESSION_COLUMN in self.trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def _columns_to_read(
 
 def _order_by_place(participants: pd.DataFrame) -> pd.DataFrame:
     """Return the participants in an order that does not depend on their references."""
-    ordered = participants.sort_values(_PLACE, kind="stable", ignore_index=True)
+    ordered = participants.sort_values(_PLACE_COLUMNS, kind="stable", ignore_index=True)
     return ordered.drop(columns=["number", "place"])
 
 

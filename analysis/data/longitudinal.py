@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.data.load import SESSION, ExportedRun
+from analysis.data.load import SESSION_COLUMN, ExportedRun
 from analysis.errors import AnalysisError
 from experiment.errors import find_repeated, why_unread
 from experiment.participation import State
 from experiment.studies.study import Construction
 
-_CODE = "code"
+_CODE_COLUMN = "code"
 _SHOWN = 5
 _Rows = Sequence[Mapping[str, str]]
 
@@ -72,7 +72,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             expected="a CSV file in UTF-8, as `parallax recruitment parts` writes it",
             remedy=remedy,
         ) from error
-    if missing := [name for name in (_CODE, *runs) if headers.count(name) != 1]:
+    if missing := [name for name in (_CODE_COLUMN, *runs) if headers.count(name) != 1]:
         absent = [name for name in missing if name not in headers]
         problem = f"lacks the column(s) {', '.join(absent)}" if absent else (
             f"has the column(s) {', '.join(missing)} more than once"
@@ -80,7 +80,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
         raise AnalysisError(
             f"the table of codes {problem}",
             where=str(path),
-            expected=f"the columns {', '.join((_CODE, *runs))}, each of them once",
+            expected=f"the columns {', '.join((_CODE_COLUMN, *runs))}, each of them once",
             remedy=remedy,
         )
     if problem := _describe_invalid_codes(rows, runs):
@@ -91,15 +91,15 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             "column one participant, or nothing",
             remedy=remedy,
         )
-    return {run: {row[run]: row[_CODE] for row in rows if row[run]} for run in runs}
+    return {run: {row[run]: row[_CODE_COLUMN] for row in rows if row[run]} for run in runs}
 
 
 def _describe_invalid_codes(rows: _Rows, runs: Sequence[str]) -> str:
     """Return why the table of codes is invalid; empty if it is valid."""
-    blank = [row for row in rows if not row[_CODE]]
+    blank = [row for row in rows if not row[_CODE_COLUMN]]
     if people := [row[run] for row in blank for run in runs if row[run]]:
         return f"has no code for {_list_first(people)}"
-    if repeated := find_repeated(row[_CODE] for row in rows if row not in blank):
+    if repeated := find_repeated(row[_CODE_COLUMN] for row in rows if row not in blank):
         return f"has the code(s) {_list_first(repeated)} in several rows"
     for run in runs:
         if repeated := find_repeated(row[run] for row in rows if row[run]):
@@ -113,8 +113,8 @@ def _list_first(values: Sequence[str]) -> str:
     return ", ".join(values[:_SHOWN]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
-_MARK = "@"
-OF_TRIALS = ("trials", "responses", "readings")
+_PART_MARK = "@"
+TRIAL_TABLES = ("trials", "responses", "readings")
 
 
 def rename_colliding_items(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
@@ -124,7 +124,7 @@ def rename_colliding_items(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Pa
     for part, names in zip(parts, renamed, strict=True):
         tables = {
             table: frame.assign(item_id=frame["item_id"].astype(str).replace(names))
-            for table in OF_TRIALS
+            for table in TRIAL_TABLES
             if (frame := getattr(part.run, table)) is not None and "item_id" in frame
         }
         renamed_parts.append(replace(part, run=replace(part.run, **tables)))
@@ -154,7 +154,7 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
                 ids[content] = _mark_id(name, number, taken_ids) if name in used else name
                 used.add(ids[content])
                 if ids[content] != name:
-                    frame = f"{values['frame']}{_MARK}{number}" if values["frame"] else ""
+                    frame = f"{values['frame']}{_PART_MARK}{number}" if values["frame"] else ""
                     values |= {"item_id": ids[content], "frame": frame}
                 rows.append(values)
             if ids[content] != name:
@@ -165,9 +165,9 @@ def join_items(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[
 
 def _mark_id(name: str, number: int, taken: set[str]) -> str:
     """Return an id for a part's item that no other item has, and mark it as taken."""
-    marked_id = f"{name}{_MARK}{number}"
+    marked_id = f"{name}{_PART_MARK}{number}"
     while marked_id in taken:
-        marked_id += _MARK
+        marked_id += _PART_MARK
     taken.add(marked_id)
     return marked_id
 
@@ -292,13 +292,13 @@ def _join_trial_tables(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
         kept_participants = part.run.verdicts.loc[part.run.verdicts["kept"], "participant"].astype(
             str
         )
-        for table in OF_TRIALS:
+        for table in TRIAL_TABLES:
             if (frame := getattr(part.run, table)) is None:
                 continue
             kept_rows = frame[frame["participant"].astype(str).isin(set(kept_participants))]
             kept_rows = kept_rows.assign(position=kept_rows["position"] + offset)
             if table == "trials":
-                kept_rows = kept_rows.assign(**{SESSION: part.session})
+                kept_rows = kept_rows.assign(**{SESSION_COLUMN: part.session})
             frames_by_table.setdefault(table, []).append(part.renamed(kept_rows))
         offset += int(part.run.trials["position"].max()) if len(part.run.trials) else 0
     return {

@@ -17,12 +17,12 @@ from experiment.studies.study import Study
 from experiment.tables.schemas import ITEMS
 
 _KEYS = ["participant", "position"]
-_REGION = [*_KEYS, "region"]
-RELATIVE = "relative_region"
+_REGION_KEYS = [*_KEYS, "region"]
+RELATIVE_REGION = "relative_region"
 # The columns of words that a region does not have.
-_OF_WORD = ("step", "text", "rt_ms", "log_rt", "n_recorded")
+_WORD_COLUMNS = ("step", "text", "rt_ms", "log_rt", "n_recorded")
 # The columns that a reading takes from its trial.
-_OF_TRIAL = ("construction", "condition", "cell", "unit", "kind", "chose_good")
+_TRIAL_COLUMNS = ("construction", "condition", "cell", "unit", "kind", "chose_good")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ def select_readings(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
         judgments: The trials, with cell and unit.
     """
     assert run.readings is not None
-    trials = judgments[[*_KEYS, *(name for name in _OF_TRIAL if name in judgments)]]
+    trials = judgments[[*_KEYS, *(name for name in _TRIAL_COLUMNS if name in judgments)]]
     trials = trials.assign(participant=trials["participant"].astype(str))
     readings = run.readings.assign(participant=run.readings["participant"].astype(str))
     frame = readings.drop(columns=["judge"]).merge(trials, "inner", on=_KEYS, validate="m:1")
-    if RELATIVE in frame:
-        relative = frame[RELATIVE].astype("Int64")
+    if RELATIVE_REGION in frame:
+        relative = frame[RELATIVE_REGION].astype("Int64")
         frame = frame.assign(region=relative.fillna(frame["region"].astype("Int64")).astype(int))
-    in_trial = frame.groupby(_REGION, sort=False, observed=True)["step"].transform("size")
+    in_trial = frame.groupby(_REGION_KEYS, sort=False, observed=True)["step"].transform("size")
     # A trial may lack a word's row: the region has as many words as in any trial with its text.
     names = [*(("item_id", "version") if "item_id" in frame else _KEYS), "region"]
     text = [frame[name].astype(str) for name in names]
@@ -146,7 +146,7 @@ _ADJUSTED = (
 
 
 def _remove_length_effect(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return times as they would be at the mean number of characters, by each participant's line.
+    """Return times adjusted to the mean length, by each participant's regression on characters.
 
     Ferreira, F. & Clifton, C. (1986). The independence of syntactic processing. Journal of Memory
     and Language, 25(3), 348-368; here of logarithms, so that differences stay in per cent.
@@ -168,11 +168,11 @@ def sum_by_region(frame: pd.DataFrame) -> pd.DataFrame:
     Args:
         frame: The words' times, from ``select_readings``, without those to leave out.
     """
-    other_columns = [str(name) for name in frame if name not in (*_REGION, *_OF_WORD)]
-    grouped = frame.groupby(_REGION, sort=False, observed=True)
+    other_columns = [str(name) for name in frame if name not in (*_REGION_KEYS, *_WORD_COLUMNS)]
+    grouped = frame.groupby(_REGION_KEYS, sort=False, observed=True)
     is_complete = grouped["step"].transform("size") == frame["n_recorded"]
     complete = frame[is_complete]
-    regions = complete.groupby(_REGION, sort=False, observed=True)
+    regions = complete.groupby(_REGION_KEYS, sort=False, observed=True)
     times = pd.DataFrame(regions["rt_ms"].agg(rt_ms="sum", n_words="size"))
     times = times.assign(text=_join_words(complete["text"], regions.ngroup(), len(times)))
     times = pd.concat([times, regions[other_columns].first()], axis=1).reset_index()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.data.load import SESSION, ExportedRun
+from analysis.data.load import SESSION_COLUMN, ExportedRun
 from analysis.data.scales import find_scales, make_study_of_part, select_scale
 from analysis.errors import AnalysisError
 from experiment.plugins import unknown_name
@@ -14,7 +14,7 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import known_response, tables_shown
 from experiment.studies.study import Study
 
-_TASK = "task"
+_TASK_COLUMN = "task"
 
 
 def split_run(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun, Path]]:
@@ -103,8 +103,8 @@ def _find_tasks(study: Study) -> ResponseType | None:
 
 
 def _rows_of_task(frame: pd.DataFrame, task: str, known_columns: Sequence[str]) -> pd.DataFrame:
-    columns = [name for name in frame.columns if name in known_columns or name == SESSION]
-    part = frame.loc[frame[_TASK] == task, columns].reset_index(drop=True)
+    columns = [name for name in frame.columns if name in known_columns or name == SESSION_COLUMN]
+    part = frame.loc[frame[_TASK_COLUMN] == task, columns].reset_index(drop=True)
     for name in part.select_dtypes("category").columns:
         part[name] = part[name].cat.remove_unused_categories()
     return part

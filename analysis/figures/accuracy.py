@@ -21,7 +21,7 @@ from analysis.statistics.accuracy import JUDGED
 from analysis.tables.accuracy_table import Table
 
 CHANCE = 0.5
-_NEAR = 0.1
+_LABEL_DISTANCE = 0.1
 _ROW_INCHES, _MOST_INCHES = 0.19, 9.0
 # The number of rows and headings that fit in one column of a page.
 _MOST_PLACES = 42
@@ -104,7 +104,7 @@ def _draw_frame(axes: Axes, rows: pd.DataFrame, left: float, longest: int) -> No
 def _draw_chance(axes: Axes, chance: float) -> None:
     axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)
     other_ticks = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
-    ticks = {at: text for at, text in other_ticks.items() if abs(at - chance) >= _NEAR}
+    ticks = {at: text for at, text in other_ticks.items() if abs(at - chance) >= _LABEL_DISTANCE}
     ticks[chance] = f"{f'{chance:.2g}'.lstrip('0')}\nchance"
     axes.set_xticks(sorted(ticks), [ticks[at] for at in sorted(ticks)])
 

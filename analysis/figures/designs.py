@@ -19,9 +19,9 @@ from analysis.figures.drawing import (
 )
 
 _ACROSS, _HEIGHT_INCHES = 2, 2.4
-_ONE = ((PEOPLE, "o"), *MODELS)
+_CELL_STYLES = ((PEOPLE, "o"), *MODELS)
 # Shift the points, so that several lines do not hide each other's intervals.
-_STEP = 0.06
+_DODGE = 0.06
 
 
 def cells_figure(
@@ -64,9 +64,9 @@ def _draw_panel(
         line_rows = rows[rows["first"] == line] if several else rows
         key = line_rows["second" if several else "first"]
         line_rows = line_rows.assign(x=key.map(levels.index)).sort_values("x")
-        x = line_rows["x"] + _STEP * (number - (len(lines) - 1) / 2)
+        x = line_rows["x"] + _DODGE * (number - (len(lines) - 1) / 2)
         ends = [line_rows["mean"] - line_rows["low"], line_rows["high"] - line_rows["mean"]]
-        colour, marker = _ONE[number % len(_ONE)]
+        colour, marker = _CELL_STYLES[number % len(_CELL_STYLES)]
         axes.errorbar(
             x, line_rows["mean"], ends, color=colour, marker=marker, markersize=4, linewidth=1,
             elinewidth=0.8, linestyle="-" if several else "none", label=line,
@@ -84,7 +84,7 @@ def _place_legend(axes: Axes) -> None:
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-_LINES = ((PEOPLE, "o"), *MODELS)
+_LINE_STYLES = ((PEOPLE, "o"), *MODELS)
 _REGIONS_INCHES, _REGION_STEP, _LONGEST = 2.4, 0.08, 14
 
 
@@ -107,7 +107,7 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
                     cell_rows["rt_ms"] - cell_rows["rt_ms_low"],
                     cell_rows["rt_ms_high"] - cell_rows["rt_ms"],
                 ]
-                colour, marker = _LINES[number % len(_LINES)]
+                colour, marker = _LINE_STYLES[number % len(_LINE_STYLES)]
                 axes.errorbar(
                     x, cell_rows["rt_ms"], np.nan_to_num(ends), color=colour, marker=marker,
                     markersize=4, linewidth=1, elinewidth=0.8, label=cell,
@@ -135,7 +135,7 @@ def shapes_figure(curves: pd.DataFrame, *, simulated: bool) -> Figure:
         figure = new_figure(PAGE_INCHES, _REGIONS_INCHES)
         axes = figure.subplots()
         for number, (model, rows) in enumerate(curves.groupby("model", sort=False)):
-            colour, _ = _LINES[number % len(_LINES)]
+            colour, _ = _LINE_STYLES[number % len(_LINE_STYLES)]
             x = rows["surprisal_bits"]
             axes.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.15, linewidth=0)
             axes.plot(x, rows["log_rt"], color=colour, linewidth=1.2, label=str(model))

@@ -16,7 +16,7 @@ FORMATS = ("svg", "pdf", "png")
 # Without dates, the same data give the same bytes.
 _METADATA: Mapping[str, Mapping[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 COLUMN_INCHES, PAGE_INCHES = 3.5, 7.0
-POINTS = 7
+FONT_POINTS = 7
 # Okabe and Ito's palette, suitable for all types of colour vision; shapes differ as well.
 PEOPLE = "#0072B2"
 MODELS = (
@@ -32,8 +32,8 @@ GUIDE, TEXT, WARNING = "#D9D9D9", "#333333", "#B3261E"
 STYLE: dict[RcKeyType, Any] = {
     "svg.hashsalt": "parallax",
     "pdf.fonttype": 42,
-    "font.size": POINTS,
-    "axes.titlesize": POINTS,
+    "font.size": FONT_POINTS,
+    "axes.titlesize": FONT_POINTS,
     "text.color": TEXT,
     "axes.labelcolor": TEXT,
     "axes.edgecolor": TEXT,
@@ -93,4 +93,4 @@ def hide_unlabelled_axes(axes: Axes) -> None:
 
 def warn_of_programs(axes: Axes) -> None:
     """Write above the axes that the participants were simulated."""
-    axes.set_title("SIMULATED PARTICIPANTS", loc="left", fontsize=POINTS, color=WARNING)
+    axes.set_title("SIMULATED PARTICIPANTS", loc="left", fontsize=FONT_POINTS, color=WARNING)

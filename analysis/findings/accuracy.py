@@ -17,7 +17,7 @@ from analysis.findings.finding import (
     FindingInputs,
     Findings,
 )
-from analysis.findings.selection import add_selection_note, selection
+from analysis.findings.selection import add_selection_note, biased_rows
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.tables.accuracy_table import Column, Table, accuracy_table
 from analysis.tables.provenance import Provenance
@@ -26,14 +26,14 @@ from experiment.studies.published import Published, read_published
 from experiment.studies.study import Study
 
 # A figure of every condition would be longer than a page.
-_DRAWN = ("table_1", "table_2")
+_DRAWN_TABLES = ("table_1", "table_2")
 
 
 def _run(inputs: FindingInputs) -> Findings:
     by_construction, by_condition = inputs.by_construction, inputs.by_condition
     selected = {
-        CONSTRUCTION: selection(inputs.run, by_construction, CONSTRUCTION),
-        CONDITION: selection(inputs.run, by_condition, CONDITION),
+        CONSTRUCTION: biased_rows(inputs.run, by_construction, CONSTRUCTION),
+        CONDITION: biased_rows(inputs.run, by_condition, CONDITION),
     }
     context = inputs.context
     of_study = accuracy_tables(context, by_construction, by_condition)
@@ -57,7 +57,7 @@ def _make_drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Draw
     has_published = bool(read_published(context.study))
     with_published = ", published people as open circles" if has_published else ""
     for table in tables:
-        if table.name in _DRAWN:
+        if table.name in _DRAWN_TABLES:
             yield Drawing(
                 table.name.replace("table", "figure"),
                 table.title.replace("Table", "Figure"),

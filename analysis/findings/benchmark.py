@@ -21,7 +21,7 @@ OVERALL = "Overall"
 PARADIGM = "construction"
 # BLiMP's column of the twelve phenomena in its Table 3, and the table's headings for them.
 PHENOMENON = "linguistics_term"
-_HEADINGS = {
+_SHORT_TITLES = {
     "anaphor_agreement": "Ana. agr.",
     "argument_structure": "Arg. str.",
     "binding": "Binding",
@@ -111,7 +111,7 @@ def benchmark_table(
     if len(wide.columns) > _MOST_COLUMNS:
         wide = wide.T
     frame = wide.reset_index(names="label").rename_axis(columns=None)
-    headings = _HEADINGS if by == PHENOMENON else {}
+    headings = _SHORT_TITLES if by == PHENOMENON else {}
     columns = [
         Column(name, headings.get(name, name), "spread")
         for name in frame.columns
@@ -141,7 +141,7 @@ def _make_notes(results: pd.DataFrame) -> Iterator[str]:
 
 
 _PARADIGM = "paradigm"
-_ALL = "All items"
+_ALL_ITEMS = "All items"
 ALPHA, POWER = 0.05, 0.8
 
 
@@ -225,9 +225,9 @@ def paired_tables(
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
         f"{_independent_units(n_paradigms)}.",
-        "p: of no difference, with the intervals' clusters. p (McNemar): the exact test, which "
-        "treats items as independent and so can contradict the interval. p (equivalence): of "
-        f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
+        "p: test of no difference, clustered as the intervals are. p (McNemar): the exact test, "
+        "which treats items as independent and so can contradict the interval. p (equivalence): "
+        f"two one-sided tests against a difference of {margin:g} or more, clustered likewise.",
     )
     first = Table(
         "paired",

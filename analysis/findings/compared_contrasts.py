@@ -11,7 +11,7 @@ from analysis.findings.comparison_words import NAME, words_of
 from analysis.findings.contrasts import planned_contrasts
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.effects import Measure
-from analysis.findings.measures import READ
+from analysis.findings.measures import READING
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
 from analysis.statistics.resample import LEVEL
@@ -40,7 +40,7 @@ def contrast_estimator(
             continue
         regions = comparison.declaration.regions
         in_cells = data.in_cells(comparison.measure, name, rows, regions)
-        if measure is READ and in_cells.empty:
+        if measure is READING and in_cells.empty:
             continue
         if pooled_names:
             in_cells = in_cells.assign(cell=in_cells["cell"].astype(str).map(pooled_names))
@@ -128,7 +128,7 @@ def _average_cells(
 
 
 def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str]) -> Row:
-    """Return what the two sides of a contrast come to: its estimate is first minus second.
+    """Return the mean of each side of a contrast; its estimate is the first minus the second.
 
     Args:
         means: The mean of each cell.
@@ -143,7 +143,7 @@ def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str
 
 
 def _match(first: Weights, second: Weights) -> bool:
-    """Return whether two contrasts ask the same, in this or in the opposite direction."""
+    """Return whether two contrasts compare the same, in this or in the opposite direction."""
     if set(first) != set(second):
         return False
     ratio = [first[cell] / second[cell] for cell in first]

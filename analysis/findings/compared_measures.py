@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.n_alternatives import find_options
-from analysis.data.readings import RELATIVE
+from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.effects import Measure
 from analysis.findings.finding import FindingInputs
-from analysis.findings.measures import READ, Choices, Ratings, YesNo
+from analysis.findings.measures import READING, Choices, Ratings, YesNo
 from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 from experiment.studies.study import Study
 
@@ -54,7 +54,7 @@ _MEASURES: Mapping[str, Measure] = {
     "rating": Ratings(),
     "yes": YesNo(),
     D_PRIME: SENSITIVITY,
-    "log_rt": READ,
+    "log_rt": READING,
 }
 
 
@@ -103,7 +103,7 @@ class MeasuredAnswers:
         if key not in self._in_cells:
             measure = measure_of(name)
             answers = measure.in_cells(self.measured(name), rows, self.inputs.run.study)
-            self._in_cells[key] = sum_regions(answers, regions) if measure is READ else answers
+            self._in_cells[key] = sum_regions(answers, regions) if measure is READING else answers
         return self._in_cells[key]
 
 
@@ -112,12 +112,12 @@ def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
 
     Without regions: of the critical region if it is known, or else of the whole sentence.
     """
-    has_critical = RELATIVE in answers and answers[RELATIVE].notna().any()
+    has_critical = RELATIVE_REGION in answers and answers[RELATIVE_REGION].notna().any()
     if regions or has_critical:
         if not has_critical:
             return answers.iloc[:0]
         regions = regions or (0,)
-        answers = answers[answers[RELATIVE].isin(regions)]
+        answers = answers[answers[RELATIVE_REGION].isin(regions)]
     trial = ["participant", "position"]
     kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
     # A sentence is complete if all regions that its version has in any trial are there.

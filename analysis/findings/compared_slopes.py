@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX
-from analysis.data.readings import RELATIVE
+from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.compared_measures import MeasuredAnswers, sum_regions
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.effects import Measure
 from analysis.findings.finding import FindingInputs
-from analysis.findings.measures import READ
-from analysis.findings.surprisal import BASE, times_with_surprisal
-from analysis.findings.surprisal import VALUE as BITS
+from analysis.findings.measures import READING
+from analysis.findings.surprisal import BASELINE, times_with_surprisal
+from analysis.findings.surprisal import BITS as BITS
 from analysis.statistics.reading_regression import slope
 from analysis.statistics.resample import codes
 from experiment.comparisons.check import SURPRISAL
@@ -47,7 +47,7 @@ def slope_estimator(
         return "no surprisals: name them by --surprisal (of what was read) or --scores."
     if not of_surprisal:
         answers = _answers_with_column(data, comparison, compared, measure)
-    elif measure is READ:
+    elif measure is READING:
         answers = _words_with_surprisal(data.inputs, comparison, judge)
     else:
         answers = _answers_with_surprisal(data, comparison, judge)
@@ -61,11 +61,11 @@ def slope_estimator(
     person, unit = (codes(answers[name].astype(str))[0] for name in ("participant", "unit"))
     people = answers["participant"].astype(str)
     covariates, trials = comparison.declaration.covariates, answers
-    if of_surprisal and measure is READ:
+    if of_surprisal and measure is READING:
         trials = answers.drop(columns="position").rename(columns={"trial": "position"})
     held = covariates_of_trials(data.inputs, trials, covariates)
-    if of_surprisal and measure is READ:
-        held = held.assign(**{f"word {name}": answers[name].to_numpy() for name in BASE})
+    if of_surprisal and measure is READING:
+        held = held.assign(**{f"word {name}": answers[name].to_numpy() for name in BASELINE})
     # Differences between participants are no part of the slope.
     x_within, y_within = (
         (values - values.groupby(people).transform("mean")).to_numpy() for values in (x, y)
@@ -100,7 +100,7 @@ def _answers_with_column(
     if column not in items:
         return f'the items have no column "{compared.variable}".'
     numbers = dict(zip(items["item_id"].astype(str), items[column], strict=True))
-    if measure is READ:
+    if measure is READING:
         rows, keys = data.inputs.data.judgments, ["participant", "position"]
         rows = rows[rows["construction"].astype(str).isin(comparison.constructions)]
         read_times = data.measured(comparison.measure)
@@ -129,7 +129,7 @@ def _words_with_surprisal(
     words = dict(times_with_surprisal(inputs))[model]
     words = words[words["construction"].astype(str).isin(comparison.constructions)]
     if regions := comparison.declaration.regions:
-        words = words[words[RELATIVE].isin(regions)]
+        words = words[words[RELATIVE_REGION].isin(regions)]
     return words.assign(x=words[BITS]).reset_index(drop=True)
 
 

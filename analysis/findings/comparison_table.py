@@ -58,7 +58,8 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
         ),
         (
             corrected,
-            "Variances are clustered by participant and by frame.",
+            "Standard errors are clustered by participant and by frame. Differences are computed "
+            "before rounding.",
             *_design_notes(rows),
             *_equivalence_notes(rows),
         ),
@@ -118,5 +119,5 @@ def _write_caption(rows: pd.DataFrame) -> str:
     if planned.empty:
         return "Comparisons that the study did not plan."
     if planned["is_declared"].all():
-        return "The study's questions, declared before the data."
+        return "The study's questions, declared before the data were collected."
     return "The study declared no comparisons; these follow from its design."

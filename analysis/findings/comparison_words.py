@@ -1,24 +1,20 @@
 """The sentences of a study's comparisons, and how each measure is worded."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.findings.design import CONDITION, VERSION
 from analysis.statistics.resample import LEVEL
-from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDifference, Slope
-from experiment.comparisons.planned import PlannedComparison
+from experiment.comparisons.contrast import PEOPLE
 from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
 
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
 _PERCENT = 100.0
-_TYPED = "typed"
-# Their names say nothing that their levels do not.
-_UNNAMED = (CONDITION, VERSION)
+_TYPED_RESPONSE = "typed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ def _write_milliseconds(log_rt: float) -> str:
     return f"{np.exp(log_rt):,.0f} ms"
 
 
-_WORDS: Mapping[str, MeasureWords] = {
+_MEASURE_WORDS: Mapping[str, MeasureWords] = {
     "accuracy": MeasureWords(
         "Accuracy", "is higher", "is lower", "percentage points", "judgments",
         _to_percentage_points, 1, _write_share,
@@ -117,12 +113,12 @@ def words_of(measure: str, response: str = "") -> MeasureWords:
         measure: The measure.
         response: The study's type of response: typed answers are accepted or not.
     """
-    if measure == "accuracy" and response == _TYPED:
-        return replace(_WORDS[measure], subject="The share of accepted answers")
+    if measure == "accuracy" and response == _TYPED_RESPONSE:
+        return replace(_MEASURE_WORDS[measure], subject="The share of accepted answers")
     if measure.startswith(SHARE_OF):
         option = measure.removeprefix(SHARE_OF)
-        return replace(_WORDS["accuracy"], subject=f"The share of the option {option}")
-    return _WORDS[measure]
+        return replace(_MEASURE_WORDS["accuracy"], subject=f"The share of the option {option}")
+    return _MEASURE_WORDS[measure]
 
 
 def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
@@ -134,8 +130,10 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
     if rows is None:
         return
     primary = rows[rows["role"] == "primary"]
-    for row in sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row)):
+    in_order = sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row))
+    for row in in_order:
         yield _write_sentence(row)
+    yield from _reading_advice(in_order)
     is_derived = len(primary) > 0 and not primary["is_declared"].any()
     if is_derived:
         yield (
@@ -147,6 +145,7 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
             them = f"these {family} {'' if is_derived else 'primary '}comparisons"
         else:
             them = f"all {family} primary comparisons of the study"
+            yield f"This report answers {len(primary)} of the study's {family} primary comparisons."
         yield f"Intervals and p of {them} are corrected for their number (Bonferroni)."
 
     is_declared = (rows["role"] == "exploratory") & rows["is_declared"] & rows["is_planned"]
@@ -154,6 +153,21 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
         yield f"Exploratory: {_write_sentence(row)}"
     for row in rows[~rows["is_planned"]].to_dict("records"):
         yield f"Not planned: {_write_sentence(row)}"
+
+
+def _reading_advice(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:
+    """Yield how to read main effects next to a shown interaction, and inconclusive comparisons."""
+    if any(map(_is_interaction_shown, rows)) and not all(row["interaction"] for row in rows):
+        yield (
+            "A difference whose factor takes part in an interaction is an average over the other "
+            "factor's levels, which differ."
+        )
+    answered_rows = [row for row in rows if not (pd.isna(row["low"]) and pd.isna(row["high"]))]
+    if any(row["p_corrected"] >= ALPHA and not row["is_equivalent"] for row in answered_rows):
+        yield (
+            "Inconclusive does not mean equal: the data are compatible with every difference in "
+            "the interval."
+        )
 
 
 def _is_interaction_shown(row: Mapping[Hashable, Any]) -> bool:
@@ -207,7 +221,7 @@ def _write_margin(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
 
 
 def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return how large a difference from zero is beside the margin, if there is one."""
+    """Return how a difference from zero compares with the margin, if there is one."""
     if pd.isna(row["smallest_effect"]):
         return ""
     margin = _write_margin(row, words)
@@ -219,20 +233,21 @@ def _size_verdict(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
 
 
 def _write_sides(row: Mapping[Hashable, Any], words: MeasureWords) -> str:
-    """Return what both sides of a comparison come to, between the verdict and the estimate."""
+    """Return the value of each side of a comparison, to print between verdict and estimate."""
     first, second = row.get("first", np.nan), row.get("second", np.nan)
     if pd.isna(first) or pd.isna(second):
         return ", "
     if not row["interaction"]:
-        levels = f"{words.level(first)} against {words.level(second)}"
+        levels = f"{words.level(first)} vs {words.level(second)}"
         return f", {words.means}{levels}{row['scale']}: "
     differences = row["interaction"].format(words.amount(first), words.amount(second))
     kind = "first minus the second, a difference of differences"
     if row["measure"] == "log_rt":
         kind = "first relative to the second, a ratio of ratios"
+    means = (words.means or "means").strip()
     return (
-        f": cell {words.means or 'means '}{row['cells']}{row['scale']}. {differences}; the {kind} "
-        "and not a simple effect, is "
+        f". Cell {means}: {row['cells']}{row['scale']}. {differences}; the {kind} and not a simple "
+        "effect, is "
     )
 
 
@@ -285,91 +300,6 @@ def is_answered_first(statistics: Mapping[str, pd.DataFrame], model: str) -> boo
     primary = rows[rows["role"] == "primary"]
     pairs = [{row["judge"], row["compared"].split(" - ")[0]} for row in primary.to_dict("records")]
     return {PEOPLE, model} in pairs
-
-
-def statements(
-    comparison: PlannedComparison, judge: str, response: str, labelled: Collection[str] = ()
-) -> dict[str, str]:
-    """Return what a positive, a negative, an unclear and a difference within the margin says.
-
-    An interaction's words have places for differences. ``labelled`` factors are not named.
-    """
-    words = words_of(comparison.measure, response)
-    written = _write_statements(comparison, judge, words, {*_UNNAMED, *labelled})
-    return {"interaction": "", "per": "", "sides": ""} | written
-
-
-def _write_statements(
-    comparison: PlannedComparison, judge: str, words: MeasureWords, unnamed: Collection[str]
-) -> dict[str, str]:
-    compared = comparison.compared
-    measured = words.subject[0].lower() + words.subject[1:]
-    if isinstance(compared, JudgeDifference):
-        verb = "choose" if compared.first == PEOPLE else "chooses"
-        statement = f"{compared.first} {verb} the expected version {{}} often than {judge}"
-        return {
-            "if_positive": statement.format("more"),
-            "if_negative": statement.format("less"),
-            "if_unclear": f"whether {statement.format('more or less')}",
-            "if_equivalent": f"{compared.first} and {judge} are equivalent in accuracy",
-        }
-    if isinstance(compared, Slope):
-        of_model = f" of {judge}" if judge else ""
-        variable = f"{compared.variable}{of_model}"
-        return _write_both_directions(f"{measured} {{}} with higher {variable}", words) | {
-            "if_unclear": f"whether {measured} changes with {variable}",
-            "if_equivalent": f"the slope of {measured} on {variable} is equivalent to 0",
-            "per": " per bit" if judge else f" per unit of {compared.variable}",
-        }
-    at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
-    condition = f" at {at}" if at else ""
-    main, *other_differences = compared.differences
-    if not other_differences:
-        first, second = _describe_sides(main, unnamed={main.factor})
-        is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
-        where = condition if is_named else f" ({main.factor}){condition}"
-        statement = f"{measured} {{}} for {first} than for {second}{where}"
-        return _write_both_directions(statement, words) | {
-            "if_unclear": f"whether {measured} differs between {first} and {second}{where}",
-            "if_equivalent": f"{measured} is equivalent for {first} and {second}{where}",
-            "sides": f"{main.words}{condition}",
-        }
-    *factors, last = (step.factor for step in compared.differences)
-    factor_list = f"{', '.join(factors)} and {last}"
-    first, second = _describe_sides(other_differences[-1], unnamed)
-    of_factor = "" if main.factor in unnamed else f" of {main.factor}"
-    inner = f"The difference {main.words}{of_factor}"
-    if other_differences[:-1]:
-        crossed = " and ".join(
-            f"{step.factor} ({step.words})" for step in compared.differences[:-1]
-        )
-        inner = f"The interaction of {crossed}"
-    statement = f"{factor_list} interact in {measured}{condition}"
-    return {
-        "if_positive": statement,
-        "if_negative": statement,
-        "if_unclear": f"whether {statement}",
-        "if_equivalent": (
-            f"the interaction of {factor_list} in {measured}{condition} is equivalent to 0"
-        ),
-        "sides": "difference of differences",
-        "interaction": f"{inner} is {{}} for {first} and {{}} for {second}",
-    }
-
-
-def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str]:
-    return {
-        "if_positive": statement.format(words.more),
-        "if_negative": statement.format(words.less),
-    }
-
-
-def _describe_sides(step: LevelDifference, unnamed: Collection[str] = _UNNAMED) -> tuple[str, str]:
-    """Return both sides of a difference in words, with the factor's name if it says something."""
-    *other_levels, last = step.others
-    second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last
-    name = "" if step.factor in unnamed else f"{step.factor} "
-    return f"{name}{step.first}", f"{name if not other_levels else ''}{second}"
 
 
 def _format_estimate(

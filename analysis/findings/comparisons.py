@@ -11,12 +11,17 @@ from analysis.data.scales import find_scales
 from analysis.findings.compared_contrasts import contrast_estimator
 from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
+from analysis.findings.comparison_statements import statements
 from analysis.findings.comparison_table import comparisons_table
-from analysis.findings.comparison_words import ALPHA, NAME, statements
+from analysis.findings.comparison_words import ALPHA, NAME
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.findings.measures import READ
-from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.findings.measures import READING
+from analysis.statistics.paired import (
+    LEAST_MARGIN_SHARE,
+    models_against_models,
+    people_against_models,
+)
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
@@ -173,7 +178,7 @@ def _list_judges(inputs: FindingInputs, comparison: PlannedComparison) -> list[s
     """Return the models that a comparison is answered for; one empty name for people alone."""
     compared = comparison.compared
     if isinstance(compared, Slope) and compared.variable == SURPRISAL:
-        is_read = comparison.measure == READ.value
+        is_read = comparison.measure == READING.value
         models = (
             inputs.options.surprisal
             if is_read
@@ -232,7 +237,10 @@ def _name_margin_source(declaration: Comparison, margin: float | None, of_study:
     if margin is None:
         return ""
     if margin < of_study:
-        return "a margin computed from these data: the error rate of the more accurate"
+        return (
+            "a margin computed from these data, not set in advance: the error rate of the more "
+            f"accurate, at least {of_study / LEAST_MARGIN_SHARE:.1%}"
+        )
     return "the margin of the study"
 
 

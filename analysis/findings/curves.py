@@ -21,11 +21,11 @@ from matplotlib.figure import Figure
 from analysis.data.load import Scores
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import (
+    FONT_POINTS,
     GUIDE,
     MODELS,
     PAGE_INCHES,
     PEOPLE,
-    POINTS,
     STYLE,
     Drawing,
     hide_unlabelled_axes,
@@ -58,7 +58,7 @@ def curves_figure(curve_rows: pd.DataFrame) -> Figure:
             _draw(axes, str(condition), places)
         for axes in panels[len(conditions) :]:
             axes.set_axis_off()
-        figure.supylabel("log-probability (nats)", fontsize=POINTS)
+        figure.supylabel("log-probability (nats)", fontsize=FONT_POINTS)
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=2,
                       frameon=False)  # fmt: skip
     return figure
@@ -85,7 +85,7 @@ def _shorten(label: str) -> str:
 
 
 # The number of initial letters that a word form shares with its slot's lemma ("like", "likes").
-_STEM = 3
+_STEM_LETTERS = 3
 _SHOWN = 5
 
 
@@ -137,7 +137,7 @@ def _find_slot(tokens: Sequence[str], unused_slots: Mapping[str, Sequence[str]])
 def _have_same_stem(word: str, lemma: str) -> bool:
     # The forms of the verb "to be" share no initial letters.
     being = {"is", "are", "be", "been"}
-    return word == lemma or word[:_STEM] == lemma[:_STEM] or {word, lemma} <= being
+    return word == lemma or word[:_STEM_LETTERS] == lemma[:_STEM_LETTERS] or {word, lemma} <= being
 
 
 def curves(
@@ -237,7 +237,7 @@ def _average_items(rows: pd.DataFrame) -> pd.DataFrame:
         rows.merge(largest, on=[*cells, "signature"])
         .groupby([*cells, "place", "n_items", "n_of"], sort=False)
         .agg(
-            label=("words", _label),
+            label=("words", _choose_label),
             slot=("slot", "first"),
             good_nats=("good_nats", "mean"),
             other_nats=("other_nats", "mean"),
@@ -248,7 +248,7 @@ def _average_items(rows: pd.DataFrame) -> pd.DataFrame:
     return means.drop(columns="slot")
 
 
-def _label(words: "pd.Series[str]") -> str:
+def _choose_label(words: "pd.Series[str]") -> str:
     """Return the word that all items share, else the most frequent word after "e.g."."""
     [(word, count)] = Counter(words).most_common(1)
     return word if count == len(words) else f"e.g. {word}"

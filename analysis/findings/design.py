@@ -18,7 +18,7 @@ from experiment.studies.study import Study
 
 VERSION, CONDITION = "version", "condition"
 # How many missing parts a sentence names.
-_NAMED = 5
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Crossing:
         return [levels for levels in product(*self.factors.values()) if levels not in filled_cells]
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
-        """Return each cell's name when these factors alone count, and the crossing of them."""
+        """Return each cell's levels of these factors alone, and the crossing of these factors."""
         places = [index for index, name in enumerate(self.factors) if name in factors]
         levels = {
             cell: tuple(values[index] for index in places) for cell, values in self.cells.items()
@@ -337,5 +337,5 @@ def _missing_levels(inputs: FindingInputs, titles: Mapping[str, str]) -> Iterato
 
 
 def _shorten(names: list[str]) -> str:
-    n_more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    n_more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")

@@ -23,7 +23,7 @@ from analysis.findings.finding import (
     full_titles,
     titles_of,
 )
-from analysis.findings.measures import READ
+from analysis.findings.measures import READING
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel, fit_by_rule
 from analysis.statistics.laplace import RandomTerm
@@ -204,12 +204,12 @@ def _make_table(
             Column("z", "z", "signed"),
             Column("p", "p", "p"),
         ),
-        (*_make_notes(fitted, context), _RULE),
+        (*_make_notes(fitted, context), _SLOPES_NOTE),
         answers.section,
     )
 
 
-_RULE = (
+_SLOPES_NOTE = (
     "Random slopes: every effect that varies within most participants, or within most frames. If a "
     "fit is singular (a variance of zero, or a perfect correlation), all correlations are removed "
     "first, then the slopes with zero variance; intercepts stay. With more than four effects of a "
@@ -244,7 +244,7 @@ RATING_MODEL, YES_NO_MODEL = (
 def _run_reading(inputs: FindingInputs) -> Findings:
     fitted: dict[tuple[str, int], Fitted] = {}
     left_out: list[tuple[str, object]] = []
-    for design in compared_designs(READ, inputs, READ.answers(inputs)):
+    for design in compared_designs(READING, inputs, READING.answers(inputs)):
         name, cross = design.construction, design.cross
         for region, rows in design.answers.groupby("region", sort=True):
             clusters = [rows[unit].nunique() for unit in ("participant", "unit")]

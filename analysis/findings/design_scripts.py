@@ -30,7 +30,7 @@ class Fitted:
     units: pd.DataFrame
 
 
-_IN_R = """# The mixed model of {name} in the report: Rscript {name}.R
+_R_SCRIPT = """# The mixed model of {name} in the report: Rscript {name}.R
 # It has the random effects that the report's rule left, and gives the report's estimates.
 # As a Bayesian model, fitted with brms and its default priors: Rscript {name}.R brms
 {columns}
@@ -80,7 +80,7 @@ def write_scripts(folder: Path, fitted: Mapping[str, Fitted]) -> list[Path]:
         columns = {str(term): f"effect_{place}" for place, term in enumerate(fit.fixed, 1)}
         library, call, family = _name_fitting_library(fit.model)
         formula = " +\n    ".join([*columns.values(), *_random_in_r(fit.model, columns, units)])
-        script = _IN_R.format(
+        script = _R_SCRIPT.format(
             name=stem,
             columns="\n".join(f"# {column}: {term}" for term, column in columns.items()),
             library=library,

@@ -12,13 +12,13 @@ from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-_TESTS = (
+_TEST_COLUMNS = (
     Column("p", "p", "p", spanner="No difference"),
     Column("p_holm", "Holm", "p", spanner="No difference"),
     Column("p_fdr", "FDR", "p", spanner="No difference"),
     Column("p_equivalence", "p", "p", spanner="Equivalence"),
 )
-_FEW = f"No interval where several items come from fewer than {UNITS} frames."
+_FEW_FRAMES_NOTE = f"No interval where several items come from fewer than {UNITS} frames."
 
 
 def difference_findings(data: Joined, context: Context, margin: float) -> Findings:
@@ -127,7 +127,7 @@ def _people_columns() -> tuple[Column, ...]:
         Column("people", "People"),
         Column("model", "Model"),
         Column("difference", "Difference", "estimate"),
-        *_TESTS,
+        *_TEST_COLUMNS,
         Column("n_items", "Items", "count"),
     )
 
@@ -155,7 +155,7 @@ def _models_table(differences: pd.DataFrame, margin: float, context: Context) ->
         (
             Column("label", "", "text"),
             Column("difference", "Difference", "estimate"),
-            *_TESTS,
+            *_TEST_COLUMNS,
             Column("only_first", "first", "count", spanner="Only one right"),
             Column("only_second", "second", "count", spanner="Only one right"),
             Column("n_items", "Items", "count"),
@@ -164,7 +164,7 @@ def _models_table(differences: pd.DataFrame, margin: float, context: Context) ->
             "Intervals: 95%, paired over items, frames clustered. p: the level at which the "
             "interval touches 0; Holm, FDR: adjusted for the constructions of one pair.",
             _explain_equivalence(margin),
-            *([_FEW] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
+            *([_FEW_FRAMES_NOTE] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
         ),
         Section.SUPPLEMENT,
     )

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
 from analysis.figures.drawing import Drawing
-from analysis.scores.metrics import FULL
+from analysis.scores.metrics import SUM
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
@@ -20,7 +20,7 @@ from analysis.statistics.withheld import withheld_notes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
-from experiment.studies.publication import About
+from experiment.studies.publication import AboutFile
 from experiment.studies.study import Study
 
 ALL_ITEMS = "All constructions"
@@ -150,7 +150,7 @@ CONDITION = ("construction", "condition")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakerData:
     """One model participant's answers.
 
     Attributes:
@@ -203,7 +203,7 @@ class ComparisonOptions:
 
     resamples: int = 10_000
     seed: int = 1
-    metric: str = FULL
+    metric: str = SUM
     unigram: Scores | None = None
     corpus: Mapping[str, int] | None = None
     curves: bool = False
@@ -211,9 +211,9 @@ class ComparisonOptions:
     item_map: bool = False
     formula: str | None = None
     margin: float | None = None
-    takers: Sequence[Taken] = ()
+    takers: Sequence[TakerData] = ()
     comparisons: Sequence[str] = ()
-    about: About | None = None
+    about: AboutFile | None = None
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     over_time: Sequence[Any] = ()
     ages: Mapping[str, float] = field(default_factory=dict)

@@ -25,16 +25,16 @@ from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-_SEAT = (
+_CEILING_NOTE = (
     "Left out: Pearson's correlation of one judge's choices with the shares of all other people on "
     "the same items; each participant is left out in turn"
 )
-_WITH_MODELS = (
+_CALIBRATION_NOTE = (
     "; between models over items, half an item added to each of the four counts (Geirhos et "
-    "al., 2020). p: of zero kappa between people and a model, by the same standard error."
+    "al., 2020). p: test of zero kappa between people and a model, by the same standard error."
 )
 _MOST_SPLITS = 1000
-_BY_CHANCE = " Below 0: the items' shares differ by chance only."
+_CHANCE_NOTE = " Below 0: the items' shares differ by chance only."
 
 
 def human_model_agreement(data: Joined, context: Context) -> Findings:
@@ -87,7 +87,7 @@ def _find_reliability(data: Joined, context: Context) -> Findings:
             Column("spearman_ceiling", "Ceiling", "number"),
             Column("seat", "Left out", "signed"),
         ),
-        (_ceiling_note(ceiling, splits), f"{_SEAT}."),
+        (_ceiling_note(ceiling, splits), f"{_CEILING_NOTE}."),
     )
     return Findings((table,), {"ceiling": ceiling, "leave_one_out": single_reliability})
 
@@ -162,7 +162,7 @@ def _correlation_table(
         (
             "Intervals: 95%, jackknife over items.",
             _ceiling_note(ceiling, splits),
-            f"{_SEAT}, and a model takes that place.",
+            f"{_CEILING_NOTE}, and a model takes that place.",
         ),
     )
 
@@ -179,7 +179,7 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
         f"{ceiling_is} {row['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
         f"of participants; the middle 95% of splits: {row['spearman_low']:z.2f} to "
         f"{row['spearman_high']:z.2f})."
-        f"{_BY_CHANCE if row['spearman'] < 0 else ''}"
+        f"{_CHANCE_NOTE if row['spearman'] < 0 else ''}"
     )
 
 
@@ -274,7 +274,7 @@ def _find_error_consistency(data: Joined, context: Context) -> Findings:
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
             "wrong. Intervals: 95%, jackknife over participants and frames, conservative"
-            + (_WITH_MODELS if data.decisions else "."),
+            + (_CALIBRATION_NOTE if data.decisions else "."),
         ),
     )
     return Findings((table,), {"error_consistency": rows})

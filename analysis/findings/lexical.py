@@ -36,7 +36,7 @@ _MOST_VALUES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class LexicalChoices:
     """The lexical choices of items, as numbers, since there may be many items.
 
     Attributes:
@@ -53,7 +53,7 @@ class Choices:
     pair: Codes
 
 
-def lexical_choices(items: Iterable[Item]) -> Choices:
+def lexical_choices(items: Iterable[Item]) -> LexicalChoices:
     """Return the items' lexical choices, without those that never, or hardly ever, vary.
 
     Args:
@@ -61,7 +61,7 @@ def lexical_choices(items: Iterable[Item]) -> Choices:
     """
     numbers: dict[tuple[str, str], int] = {}
     item_ids, critical = [], []
-    frames, features = _Named("slot", numbers), _Named(FEATURE, numbers)
+    frames, features = _NamedChoices("slot", numbers), _NamedChoices(FEATURE, numbers)
     for item in items:
         item_ids.append(item.item_id)
         words = " / ".join(critical_words(item.good, getattr(item, item.contrast)))
@@ -78,10 +78,10 @@ def lexical_choices(items: Iterable[Item]) -> Choices:
     values = Counter(factor for factor, _ in numbers)
     telling = np.array([1 < values[factor] <= _MOST_VALUES for factor, _ in numbers], bool)
     keep = telling[pair]
-    return Choices(item_ids, list(numbers), owner[keep], pair[keep])
+    return LexicalChoices(item_ids, list(numbers), owner[keep], pair[keep])
 
 
-class _Named:
+class _NamedChoices:
     """The names in items' frames or features; each distinct text is parsed only once."""
 
     def __init__(self, kind: str, numbers: dict[tuple[str, str], int]) -> None:
@@ -216,7 +216,7 @@ def _make_tables(
             yield context.table(name, title, caption, frame[rows], columns, notes, section)
 
 
-def _people_accuracy(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
+def _people_accuracy(judgments: pd.DataFrame, chosen: LexicalChoices) -> pd.DataFrame:
     """Return participants' accuracy by pair, with the pair's factor as ``group`` and ``label``."""
     judged_items = pd.Index(judgments["item_id"].unique().tolist())
     item = judged_items.get_indexer(chosen.item_ids)[chosen.item]
@@ -238,7 +238,7 @@ def _people_accuracy(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
     )
 
 
-def _model_accuracy(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
+def _model_accuracy(chosen: LexicalChoices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
     """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     is_right = right.reindex(chosen.item_ids).to_numpy()[chosen.item]

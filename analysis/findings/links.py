@@ -14,7 +14,7 @@ from analysis.data.n_alternatives import find_options
 from analysis.findings.finding import Context, Finding, FindingInputs, Findings
 from analysis.scores.metrics import (
     METRICS,
-    WHOLE,
+    SENTENCE_METRICS,
     compute_metric,
     compute_sentence_metric,
     read_tokens,
@@ -197,7 +197,7 @@ def _scores_of_versions(
 
 
 def _whole_metrics(unigram: Scores | None) -> list[str]:
-    return [name for name in WHOLE if name in LINKS and (name != "slor" or unigram)]
+    return [name for name in SENTENCE_METRICS if name in LINKS and (name != "slor" or unigram)]
 
 
 def _add_scores(

@@ -28,7 +28,7 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
 
-_TESTED = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
+_TESTS = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
 _PERCENT = 100.0
 
 
@@ -79,7 +79,7 @@ class Choices(Measure):
             (
                 LABEL,
                 Column("estimate", "Difference", "estimate"),
-                *_TESTED,
+                *_TESTS,
                 _count_column("Judgments"),
             ),
             (
@@ -174,7 +174,7 @@ class Ratings(Measure):
             (
                 LABEL,
                 Column("points", "Points", "estimate"),
-                *_TESTED,
+                *_TESTS,
                 Column("in_z", "z-scores", "estimate"),
                 Column("z_p", "p (z)", "p"),
                 Column("n_ratings", "Ratings", "count"),
@@ -221,7 +221,7 @@ class YesNo(Measure):
             (
                 LABEL,
                 Column("estimate", "Difference", "estimate"),
-                *_TESTED,
+                *_TESTS,
                 _count_column("Answers"),
             ),
             ("Targets only; all conditions have equal weight. " + _test_note(inputs.run.study),),
@@ -248,7 +248,7 @@ class ReadingTimes(Measure):
     )
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
-        """Return the times of regions; in a Maze, only of words chosen rightly at once."""
+        """Return the times of regions; in a Maze, only of words chosen correctly at first."""
         return sum_by_region(
             keep_right_words(select_comparable_readings(inputs.run, inputs.data.judgments).frame)
         )
@@ -338,7 +338,7 @@ class ReadingTimes(Measure):
             "Differences of reading times",
             "How much longer a region is read in one condition than in another, in per cent.",
             rows.assign(label=label).drop(columns=["low", "high"]),
-            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _count_column("Readings")),
+            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTS, _count_column("Readings")),
             (
                 "Differences of logarithms. "
                 + _test_note(inputs.run.study, "all regions and contrasts of one construction"),
@@ -358,7 +358,7 @@ def _choose_example_texts(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFr
 
 
 def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return readings whose word was chosen rightly at once, if the task has a choice."""
+    """Return readings whose word was chosen correctly at first, if the task has a choice."""
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 
@@ -382,7 +382,7 @@ def _concatenate(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
 
 
-READ = ReadingTimes()
+READING = ReadingTimes()
 CHOICE_EFFECTS, RATING_EFFECTS, YES_NO_EFFECTS, READING_EFFECTS = map(
-    effects_of, (Choices(), Ratings(), YesNo(), READ)
+    effects_of, (Choices(), Ratings(), YesNo(), READING)
 )

@@ -10,9 +10,9 @@ from analysis.data.join import Joined
 from analysis.data.load import Scores
 from analysis.findings.finding import Context, Finding, Findings, Need
 from analysis.scores.metrics import (
-    FULL,
+    CHOICE_METRICS,
     NEED_UNIGRAM,
-    OF_CHOICE,
+    SUM,
     Floats,
     Tokens,
     compute_metric,
@@ -44,7 +44,7 @@ def metrics_findings(
         model_scores.facts.model: read_tokens(model_scores, shares.index) for model_scores in scores
     }
     have_contexts = all(tokens.follow_contexts for tokens in tokens_of.values())
-    left_out = {*(() if unigram else NEED_UNIGRAM), *(() if have_contexts else OF_CHOICE)}
+    left_out = {*(() if unigram else NEED_UNIGRAM), *(() if have_contexts else CHOICE_METRICS)}
     metrics = [name for name in FORMULAS if name not in left_out]
     words, formulas = [m.replace("_", " ") for m in metrics], [FORMULAS[m] for m in metrics]
     frame = pd.DataFrame({"group": "", "label": words, "formula": formulas})
@@ -92,7 +92,7 @@ def _compute_each_metric(
     differences = {
         metric: _subtract_versions(compute_metric(tokens, metric, unigram)) for metric in metrics
     }
-    by_sum = differences[FULL] > 0
+    by_sum = differences[SUM] > 0
     rows: list[Mapping[str, float]] = []
     for difference in differences.values():
         varies = np.ptp(difference) > 0 and np.ptp(people) > 0

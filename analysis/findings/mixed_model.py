@@ -12,7 +12,7 @@ import pandas as pd
 
 from analysis.data.declared import participant_columns
 from analysis.data.join import Joined
-from analysis.data.load import SESSION
+from analysis.data.load import SESSION_COLUMN
 from analysis.data.own_columns import header
 from analysis.findings.differences import split_tied_models, tie_sentence
 from analysis.findings.finding import Context, Finding, Findings, full_titles
@@ -187,7 +187,7 @@ def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
         ),
         (
             "Intervals: 95%, delta method, with the random effects' standard deviations taken "
-            "as known. p: of no marginal difference.",
+            "as known. p: test of no marginal difference.",
         ),
         Section.MIXED_MODEL,
     )
@@ -200,7 +200,7 @@ MIXED = Finding(
         inputs.judged,
         inputs.context,
         inputs.options.formula,
-        (*participant_columns(inputs.run.study), SESSION),
+        (*participant_columns(inputs.run.study), SESSION_COLUMN),
     ),
 )
 

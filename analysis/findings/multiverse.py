@@ -32,9 +32,9 @@ from experiment.studies.study import Rule, Study
 
 # The rules are slow: Python code, applied to one participant at a time.
 MOST_RESPONSES = 500_000
-_STEPS = (-2, -1, 1, 2)
-_FACTORS = (0.5, 0.75, 1.25, 1.5)
-_OF_MODEL = (
+_INTEGER_STEPS = (-2, -1, 1, 2)
+_NUMBER_FACTORS = (0.5, 0.75, 1.25, 1.5)
+_MODEL_RESULTS = (
     ("accuracy", "Accuracy"),
     ("spearman", "Correlation with people"),
     ("kappa", "Error consistency with people"),
@@ -82,8 +82,8 @@ def _changed_values(value: object) -> list[float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return []
     if isinstance(value, int):
-        return [value + step for step in _STEPS]
-    return [value * factor for factor in _FACTORS]
+        return [value + step for step in _INTEGER_STEPS]
+    return [value * factor for factor in _NUMBER_FACTORS]
 
 
 def _is_accepted(rule: Rule) -> bool:
@@ -110,7 +110,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     if len(chosen) == 1:
         return Findings()
     if len(run.responses) > MOST_RESPONSES:
-        return Findings(left_out=(_say_too_many(len(run.responses)),))
+        return Findings(left_out=(_note_too_many(len(run.responses)),))
     sessions, by_kept = _sessions_as_judged(run), dict[frozenset[str], pd.DataFrame]()
     # Join once: each universe keeps a subset of these rows.
     everyone = judgments(replace(run, verdicts=_judge_sessions(sessions, ())))
@@ -144,7 +144,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     return Findings((_make_table(frame, columns, context),))
 
 
-def _say_too_many(n_responses: int) -> str:
+def _note_too_many(n_responses: int) -> str:
     return (
         f"The table of other thresholds was left out: the rules are applied to one participant "
         f"at a time, which is too slow for {n_responses:,} responses (at most {MOST_RESPONSES:,})."
@@ -173,7 +173,7 @@ def _make_labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
         (construction.group, construction.title, f"construction {construction.name}")
         for construction in study.constructions
     ]
-    rows += [(model, title, f"{key} {model}") for model in models for key, title in _OF_MODEL]
+    rows += [(model, title, f"{key} {model}") for model in models for key, title in _MODEL_RESULTS]
     return pd.DataFrame(rows, columns=["group", "label", "number"])
 
 
@@ -274,7 +274,7 @@ def _model_results(
             spearman(matched["share_good"].to_numpy(), matched["difference_nats"].to_numpy()),
             kappas[model],
         )
-        numbers = [f"{key} {model}" for key, _ in _OF_MODEL]
+        numbers = [f"{key} {model}" for key, _ in _MODEL_RESULTS]
         yield pd.DataFrame({"number": numbers, "value": values})
 
 

@@ -16,14 +16,14 @@ from analysis.data.n_alternatives import (
     share_probabilities,
 )
 from analysis.findings.finding import Context, Finding, Findings, full_titles
-from analysis.scores.metrics import FULL
+from analysis.scores.metrics import SUM
 from analysis.statistics.option_shares import option_distances
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
 
-_BY = ["construction", "condition"]
+_GROUPS = ["construction", "condition"]
 
 
 def option_findings(
@@ -83,15 +83,15 @@ def _tabulate_shares(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the shares of each option, and the models that lack a score of some options."""
     people = _compute_choice_shares(
-        judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people"
+        judgments.astype(dict.fromkeys((*_GROUPS, "version"), str)), "people"
     )
-    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
+    items = judgments[[*_GROUPS, "item_id"]].drop_duplicates().astype(str)
     shares, incomplete = people, list[str]()
     for model_scores in scores:
         chosen = choose_options(model_scores, options).merge(items, on="item_id")
         chosen = chosen.assign(version=chosen["version"].replace("", TIE))
         shares = shares.merge(
-            _compute_choice_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"]
+            _compute_choice_shares(chosen, model_scores.facts.model), "outer", [*_GROUPS, "version"]
         )
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
             incomplete.append(model_scores.facts.model)
@@ -110,7 +110,7 @@ def _make_error_table(
     if wrong.empty:
         return ()
     judges = ["people", *models]
-    of_errors = wrong[judges] / wrong.groupby(_BY)[judges].transform("sum").replace(0, np.nan)
+    of_errors = wrong[judges] / wrong.groupby(_GROUPS)[judges].transform("sum").replace(0, np.nan)
     titles = full_titles(wrong) + ", " + context.name_conditions(wrong)
     table = context.table(
         "option_errors",
@@ -151,7 +151,7 @@ def _find_distances(
     new_names = {name: name.replace("distance", "probability") for name in estimates}
     wide = by_best.merge(by_probability.rename(columns=new_names), on=keys)
     named = context.by_construction(wide)
-    is_probability = context.origin.metric == FULL
+    is_probability = context.origin.metric == SUM
     quantity = "probabilities" if is_probability else "scores, exponentiated"
     table = context.table(
         "option_distances",
@@ -181,12 +181,12 @@ def _find_distances(
 
 
 def _compute_choice_shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
-    counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
+    counts = chosen[chosen["version"] != ""].groupby([*_GROUPS, "version"]).size()
     shares = counts.rename("n").reset_index()
-    total = chosen.groupby(_BY).size().rename("total").reset_index()
-    shares = shares.merge(total, on=_BY)
+    total = chosen.groupby(_GROUPS).size().rename("total").reset_index()
+    shares = shares.merge(total, on=_GROUPS)
     shares[name] = shares["n"] / shares["total"]
-    return shares[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
+    return shares[[*_GROUPS, "version", name, *(["n"] if name == "people" else [])]]
 
 
 OPTIONS = Finding(

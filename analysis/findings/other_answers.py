@@ -18,7 +18,7 @@ from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from experiment.records import Kind
 
-_KIND = ["kind", "construction"]
+_KINDS = ["kind", "construction"]
 _TITLES = {Kind.FILLER: "Fillers", Kind.CATCH: "Catch trials"}
 _COUNTS = (
     Column("n_judgments", "Judgments", "count"),
@@ -54,17 +54,17 @@ def _run(inputs: FindingInputs, of: str) -> Findings:
 
 
 def _summarise_choices(answers: pd.DataFrame) -> pd.DataFrame:
-    return people_accuracy(answers, _KIND)
+    return people_accuracy(answers, _KINDS)
 
 
 def _summarise_ratings(answers: pd.DataFrame) -> pd.DataFrame:
-    means = cell_means(answers, "rating", _KIND)
-    items = answers.groupby(_KIND, sort=False, observed=True)["item_id"].nunique().to_numpy()
+    means = cell_means(answers, "rating", _KINDS)
+    items = answers.groupby(_KINDS, sort=False, observed=True)["item_id"].nunique().to_numpy()
     return means.assign(n_items=items).rename(columns={"n_observations": "n_judgments"})
 
 
 def _summarise_yes_answers(answers: pd.DataFrame) -> pd.DataFrame:
-    rates = yes_rates(add_expected_answers(answers), [*_KIND, "expected"])
+    rates = yes_rates(add_expected_answers(answers), [*_KINDS, "expected"])
     return rates.rename(columns={"n_answers": "n_judgments"})
 
 

@@ -10,12 +10,12 @@ from analysis.data.frames import read_exported_table
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
-from experiment.authoring.plan import Plan, lists_hash, read_plan
+from experiment.authoring.plan import Plan, hash_lists, read_plan
 from experiment.errors import StudyError, TableError
 from experiment.tables.schemas import LISTS
 
-_LONGEST = 40
-_OF_PARTS = (
+_LONGEST_VALUE = 40
+_SEVERAL_PARTS = (
     "The frozen plan is not compared with the run: several parts of a study are analysed "
     "together, and each part has its own plan. To compare a plan with its run, compare one part "
     "alone, with its --run."
@@ -30,7 +30,7 @@ def _run(inputs: FindingInputs) -> Findings:
     if plan is None:
         return Findings()
     if inputs.run.of_parts:
-        return Findings(left_out=(_OF_PARTS,))
+        return Findings(left_out=(_SEVERAL_PARTS,))
     rows = [
         {
             "label": name,
@@ -123,7 +123,7 @@ def _lists_hash_of_run(inputs: FindingInputs) -> str:
     except TableError:
         return ""
     rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)
-    return lists_hash((int(number), str(item), str(kind)) for number, item, kind in rows)
+    return hash_lists((int(number), str(item), str(kind)) for number, item, kind in rows)
 
 
 def _shorten(value: object) -> str:
@@ -132,7 +132,7 @@ def _shorten(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"
 
 
 PLAN = Finding("plan", Section.PARTICIPANTS, _run)

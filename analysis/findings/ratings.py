@@ -219,7 +219,7 @@ def _n_points(inputs: FindingInputs) -> int:
 RATINGS = Finding("ratings", Section.RATINGS, _run)
 
 
-_NAMES = MEASURES | {"morcela": "MORCELA, out of sample"}
+_TITLES = MEASURES | {"morcela": "MORCELA, out of sample"}
 _MOST_SPLITS = 1000
 
 
@@ -364,7 +364,7 @@ def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
         "ratings_and_models",
         "Ratings and models",
         "Correlations of models' scores of single sentences with people's ratings, over items.",
-        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_NAMES)),
+        rows.assign(group=rows["judge"] + ": " + heading, label=rows["measure"].map(_TITLES)),
         (
             Column("label", "", "text"),
             Column("spearman", "Spearman", "estimate"),

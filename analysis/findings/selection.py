@@ -21,7 +21,7 @@ from experiment.participation import State
 from experiment.records import Kind
 from experiment.studies.study import Rule
 
-_TINY = 1e-9
+_NEGLIGIBLE = 1e-9
 
 
 def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float = 1.0) -> float:
@@ -61,13 +61,13 @@ def true_accuracy(
     expected = partial(printed_accuracy, n_trials=n_trials, most_errors=most_errors, share=share)
     if printed >= 1:
         return 1.0
-    if not expected(_TINY) <= printed:
+    if not expected(_NEGLIGIBLE) <= printed:
         return None
-    return float(brentq(lambda true: expected(true) - printed, _TINY, 1))
+    return float(brentq(lambda true: expected(true) - printed, _NEGLIGIBLE, 1))
 
 
 # The example accuracy in every note; a typical value for participants.
-_EXAMPLE = 0.9
+_EXAMPLE_ACCURACY = 0.9
 
 
 @runtime_checkable
@@ -78,7 +78,7 @@ class CountsErrors(Protocol):
         """Return the maximum number of errors a kept participant may make in n selected trials."""
 
 
-def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+def biased_rows(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the table rows whose trials decide exclusion by a number of errors.
 
     Only rules that count errors are considered, alone or within ``any``; the effect on accuracy of
@@ -159,7 +159,7 @@ def _make_rows(
             "most_errors": most_errors,
             "share": share,
             "n_own": round(n_own / n_people, 1),
-            "example": printed_accuracy(_EXAMPLE, n_trials, most_errors, share),
+            "example": printed_accuracy(_EXAMPLE_ACCURACY, n_trials, most_errors, share),
             "printed": float(printed[key]),
             "true": true_accuracy(float(printed[key]), n_trials, most_errors, share),
         }
@@ -245,6 +245,6 @@ def _note(row: Mapping[Hashable, Any]) -> str:
     return (
         f"{subject} of this row also decide which participants are kept (at most {most_errors} "
         f"{'error' if most_errors == 1 else 'errors'} on {n} trials{of_n}), which raises people's "
-        f"accuracy: if everyone's true accuracy were {_EXAMPLE:.2f}, the table would show "
+        f"accuracy: if everyone's true accuracy were {_EXAMPLE_ACCURACY:.2f}, the table would show "
         f"{cast(float, row['example']):.3f}{origin}."
     )

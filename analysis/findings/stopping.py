@@ -24,7 +24,7 @@ from experiment.studies.stopping import Stopping
 from experiment.tables.schemas import LISTS, PARTICIPANTS
 
 NAME = "stopping"
-_AT_WORK = (State.WORKING, State.ANSWERED)
+_WORKING_STATES = (State.WORKING, State.ANSWERED)
 _PERCENT = 100.0
 
 
@@ -41,14 +41,14 @@ def _run(inputs: FindingInputs) -> Findings:
             )
         )
     try:
-        looks = [(asked, look_at_answers(asked, people)) for asked, people in _ask(inputs)]
+        looks = [(asked, look_at_answers(asked, people)) for asked, people in _list_asked(inputs)]
     except ParallaxError as error:
         return Findings(left_out=(f"The stopping rule cannot be applied: {error}",))
     rows = pd.DataFrame([_describe_look(asked, look) for asked, look in looks])
     return Findings((_make_table(inputs, rule, rows),), {NAME: rows})
 
 
-def _ask(inputs: FindingInputs) -> Iterator[tuple[AskedComparison, list[Person]]]:
+def _list_asked(inputs: FindingInputs) -> Iterator[tuple[AskedComparison, list[Person]]]:
     """Yield each comparison of the rule, with the participants in the order of arrival."""
     run = inputs.run
     of_lists = read_exported_table(LISTS, run.folder, ("list", "item_id"))
@@ -81,7 +81,7 @@ def _is_kept(state: str, verdict: bool | None) -> bool | None:
     """Return whether a participant is kept; None while they work, or wait for a verdict."""
     if verdict is not None:
         return bool(verdict)
-    return None if state in (*_AT_WORK, State.FINISHED) else False
+    return None if state in (*_WORKING_STATES, State.FINISHED) else False
 
 
 def _list_rows(answers: pd.DataFrame) -> dict[str, list[dict[str, object]]]:

@@ -17,7 +17,7 @@ from analysis.figures.drawing import Drawing
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
 from analysis.findings.measures import keep_right_words
 from analysis.statistics.reading_regression import (
-    KNOTS,
+    N_KNOTS,
     Slope,
     Smooth,
     delta_loglik,
@@ -29,8 +29,8 @@ from analysis.statistics.resample import Floats, codes
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
-VALUE = "surprisal_bits"
-BASE = ("length", "prev1_length", "position")
+BITS = "surprisal_bits"
+BASELINE = ("length", "prev1_length", "position")
 _FEWEST_UNITS = 4
 
 
@@ -106,11 +106,11 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     Raises:
         AnalysisError: A word has no surprisal, or differs from the scored word.
     """
-    predictors = add_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
+    predictors = add_predictors(surprisal, [BITS], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
     location = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
     if (unscored := joined["scored"].isna()).any():
-        raise _make_other_words_error(
+        raise _make_mismatch_error(
             f"{int(unscored.sum()):,} reading times have no surprisal; the first: "
             f"{location[unscored].iloc[0]}",
             model,
@@ -119,7 +119,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     differs = joined["read"].map(normalise_word) != joined["scored"].map(normalise_word)
     if differs.any():
         read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
-        raise _make_other_words_error(
+        raise _make_mismatch_error(
             f'"{read}" was read and "{scored}" was scored: {location[differs].iloc[0]}',
             model,
             "the words that were read",
@@ -127,7 +127,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     return joined[~joined["is_first"].astype(bool)].reset_index(drop=True)
 
 
-def _make_other_words_error(problem: str, model: str, expected: str) -> AnalysisError:
+def _make_mismatch_error(problem: str, model: str, expected: str) -> AnalysisError:
     return AnalysisError(
         problem,
         where=f"the surprisals of {model}",
@@ -138,13 +138,13 @@ def _make_other_words_error(problem: str, model: str, expected: str) -> Analysis
 
 def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
-    base = add_intercept(joined, BASE)
+    base = add_intercept(joined, BASELINE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
-    effect = slope(y, np.column_stack([base, joined[VALUE]]), [person, unit])
+    effect = slope(y, np.column_stack([base, joined[BITS]]), [person, unit])
     words = _average_by_word(joined)
-    surprisals = words[[VALUE, f"prev1_{VALUE}"]].to_numpy(dtype=float)
+    surprisals = words[[BITS, f"prev1_{BITS}"]].to_numpy(dtype=float)
     gained = delta_loglik(
-        words["log_rt"].to_numpy(dtype=float), add_intercept(words, BASE), surprisals,
+        words["log_rt"].to_numpy(dtype=float), add_intercept(words, BASELINE), surprisals,
         codes(words["unit"].astype(str))[0],
     )  # fmt: skip
     percent = {
@@ -159,7 +159,7 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
 
 def _average_by_word(joined: pd.DataFrame) -> pd.DataFrame:
     """Return one row per word: its mean log time over participants, predictors and unit."""
-    firsts = {name: (name, "first") for name in (*BASE[:2], VALUE, f"prev1_{VALUE}", "unit")}
+    firsts = {name: (name, "first") for name in (*BASELINE[:2], BITS, f"prev1_{BITS}", "unit")}
     return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
 
 
@@ -186,7 +186,7 @@ SURPRISAL_TIMES = Finding(
 )
 
 
-_LINEAR = (*BASE, f"prev1_{VALUE}")
+_LINEAR_PREDICTORS = (*BASELINE, f"prev1_{BITS}")
 # With fewer words, a fold's smooth would overfit single words.
 _FEWEST_WORDS, _POINTS = 40, 60
 
@@ -195,13 +195,13 @@ def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
     for model, joined in times_with_surprisal(inputs):
         words = _average_by_word(joined)
-        x, unit = words[VALUE].to_numpy(float), codes(words["unit"].astype(str))[0]
-        if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * KNOTS or unit.max() < 1:
+        x, unit = words[BITS].to_numpy(float), codes(words["unit"].astype(str))[0]
+        if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * N_KNOTS or unit.max() < 1:
             left_out.append(
                 f"The smooth of {model}'s surprisal was left out: {len(words)} words are too few."
             )
             continue
-        y, linear = words["log_rt"].to_numpy(float), add_intercept(words, _LINEAR)
+        y, linear = words["log_rt"].to_numpy(float), add_intercept(words, _LINEAR_PREDICTORS)
         smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
         rows.append({"model": model, "edf": smooth.edf, **_gain_columns(gained, words)})
@@ -223,7 +223,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
         ),
         (
             "Words' mean log times by length, the length of the word before, position, the "
-            f"surprisal of the word before, and a cubic regression spline of {KNOTS} knots of the "
+            f"surprisal of the word before, and a cubic regression spline ({N_KNOTS} knots) of the "
             "word's own surprisal, penalised by restricted maximum likelihood (Wood, 2011), as R's "
             "mgcv fits it. Ten folds of frames. Below zero, the line predicts better.",
         ),

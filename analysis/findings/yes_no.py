@@ -28,7 +28,7 @@ from experiment.records import Kind
 
 _CELL = ["construction", "condition", "expected"]
 _LABEL = Column("label", "", "text")
-_LEFT_OUT = (
+_LEFT_OUT_NOTE = (
     "Answers are yes or no to one sentence, so analyses of choices between two versions (agreement "
     "with models item by item, learning, the mixed model of choices) are left out."
 )
@@ -41,7 +41,7 @@ def _run(inputs: FindingInputs) -> Findings:
     return Findings(
         (_rates_table(rates, inputs.context), *of_detection.tables),
         {"yes_rates": rates, **of_detection.statistics},
-        (_LEFT_OUT,),
+        (_LEFT_OUT_NOTE,),
     )
 
 
@@ -82,7 +82,7 @@ YES_NO = Finding("yes_no", Section.ANSWERS, _run)
 
 
 _MOST_SPLITS = 1000
-_FEWEST = 3
+_FEWEST_SENTENCES = 3
 _SENTENCE = ["item_id", "version"]
 
 
@@ -223,7 +223,7 @@ def _interval_columns(name: str, drawn: list[float]) -> dict[str, object]:
 
 
 def _correlate_ranks(first: Floats, second: Floats) -> float:
-    if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
+    if len(first) < _FEWEST_SENTENCES or not np.ptp(first) or not np.ptp(second):
         return float("nan")
     return float(spearmanr(first, second).statistic)
 

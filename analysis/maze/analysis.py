@@ -15,7 +15,7 @@ _BY = ["construction", "region", "cell"]
 
 
 def estimate_word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of words chosen rightly at once, with Wilson's clustered intervals.
+    """Return the share of words chosen correctly at first, with Wilson's clustered intervals.
 
     Args:
         words: One row per word: construction, region, cell, correct, participant, unit.

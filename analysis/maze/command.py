@@ -27,7 +27,7 @@ from lm.scorer import Scorer
 _PATH = click.Path(path_type=Path)
 _DIVIDERS = {".csv": ",", ".tsv": "\t"}
 _SHOWN = 20
-_USUAL = Bounds()
+_BOUNDS = Bounds()
 
 
 def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,13 +40,13 @@ def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
             required=True,
             help="The words to draw from: word, and count, zipf or log_frequency.",
         ),
-        click.option("--threshold", "threshold_bits", default=_USUAL.threshold_bits,
+        click.option("--threshold", "threshold_bits", default=_BOUNDS.threshold_bits,
                      show_default=True, help="The least surprisal of a distractor, in bits."),
-        click.option("--margin", "margin_bits", default=_USUAL.margin_bits, show_default=True,
+        click.option("--margin", "margin_bits", default=_BOUNDS.margin_bits, show_default=True,
                      help="By how many bits it must exceed the right word's surprisal."),
-        click.option("--length", default=_USUAL.length, show_default=True,
+        click.option("--length", default=_BOUNDS.length, show_default=True,
                      help="By how many letters a distractor may differ from the right word."),
-        click.option("--frequency", default=_USUAL.frequency, show_default=True,
+        click.option("--frequency", default=_BOUNDS.frequency, show_default=True,
                      help="By how much a distractor's log-frequency may differ."),
         click.option("--column", "named", multiple=True, metavar="OURS=HEADER",
                      help="Our column's header in TABLE, such as sentence=Stimulus."),
@@ -61,9 +61,9 @@ def _add_bounds_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("table", type=_PATH)
 @click.argument("model")
 @click.option("--out", type=_PATH, required=True, help="The table to write (.csv or .tsv).")
-@click.option("--candidates", default=_USUAL.candidates, show_default=True,
+@click.option("--candidates", default=_BOUNDS.candidates, show_default=True,
               type=click.IntRange(1), help="How many words are tried each time.")  # fmt: skip
-@click.option("--seed", default=_USUAL.seed, show_default=True)
+@click.option("--seed", default=_BOUNDS.seed, show_default=True)
 @_add_bounds_options
 def distractors(
     table: Path,

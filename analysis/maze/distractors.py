@@ -18,7 +18,7 @@ from experiment.tables.atomic_write import atomic_write
 from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import NATS_PER_BIT
 
-_FEWEST = 20
+_FEWEST_WORDS = 20
 
 
 class Vocabulary:
@@ -33,11 +33,11 @@ class Vocabulary:
         letters_only = frequencies[
             [str(word).isalpha() and len(str(word)) > 1 for word in frequencies.index]
         ]
-        if len(letters_only) < _FEWEST:
+        if len(letters_only) < _FEWEST_WORDS:
             raise AnalysisError(
                 f"the table has {len(letters_only)} words of two letters or more",
                 where=str(path),
-                expected=f"at least {_FEWEST}, of which distractors are drawn",
+                expected=f"at least {_FEWEST_WORDS}, of which distractors are drawn",
             )
         self._frequency = {str(word): float(value) for word, value in letters_only.items()}
         self._floor = min(self._frequency.values())
@@ -293,7 +293,7 @@ def _unmet_surprisal_bounds(
     return unmet
 
 
-DRAWN = 50
+N_JUDGED = 50
 _SIDES = ("first", "second")
 
 
@@ -306,7 +306,7 @@ def write_judging_table(uses: Sequence[Use], seed: int, out: Path) -> int:
         out: The table (.tsv); the key has ``.key`` before the suffix.
     """
     rng = generator(seed, "maze judging")
-    sampled_uses = rng.sample(list(uses), min(DRAWN, len(uses)))
+    sampled_uses = rng.sample(list(uses), min(N_JUDGED, len(uses)))
     rows, key = [], []
     for number, use in enumerate(sampled_uses, start=1):
         right = rng.randrange(len(_SIDES))

@@ -22,11 +22,11 @@ from analysis.statistics.resample import LEVEL, Codes, Floats
 # Fewer checkpoints do not show where between them a curve passes a level.
 FEWEST_CHECKPOINTS = 4
 FEWEST_ITEMS = 10
-_TAIL = (1 - LEVEL) / 2
+_TAIL_SHARE = (1 - LEVEL) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Curves:
+class AccuracyCurve:
     """One model's accuracy over time, with resampled curves.
 
     Attributes:
@@ -43,7 +43,7 @@ class Curves:
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return the ends of the accuracies' 95% intervals, each of shape ``(checkpoints,)``."""
-        low, high = np.quantile(self.drawn, [_TAIL, 1 - _TAIL], axis=0)
+        low, high = np.quantile(self.drawn, [_TAIL_SHARE, 1 - _TAIL_SHARE], axis=0)
         return low.clip(0, 1), high.clip(0, 1)
 
 
@@ -80,7 +80,7 @@ def resample_curves(
     log_tokens: Floats,
     rng: np.random.Generator,
     resamples: int,
-) -> Curves:
+) -> AccuracyCurve:
     """Return a model's accuracy over time with resampled curves.
 
     Args:
@@ -105,11 +105,11 @@ def resample_curves(
         factors *= np.sqrt(freedom / rng.chisquare(freedom, (resamples, 1)))
         deviations = (by_training - accuracy) * np.sqrt(_share_of_trainings(correct))
         drawn += factors @ deviations / np.sqrt(n_trainings * freedom)
-    return Curves(log_tokens, accuracy, drawn, weights)
+    return AccuracyCurve(log_tokens, accuracy, drawn, weights)
 
 
 def _share_of_trainings(correct: NDArray[np.bool_]) -> Floats:
-    """Return how much of the variance between trainings' accuracies is not that of single answers.
+    """Return the share of the variance between trainings' accuracies that answers do not explain.
 
     It is 1 - (mean square of the residuals) / (mean square of trainings), at least 0, by the
     two-way analysis of variance of each checkpoint; the variation of answers is in the resamples of
@@ -131,7 +131,7 @@ def _share_of_trainings(correct: NDArray[np.bool_]) -> Floats:
 
 
 def find_crossing(
-    curves: Curves, level: float, levels: Floats, fall: Fall | None = None
+    curves: AccuracyCurve, level: float, levels: Floats, fall: Fall | None = None
 ) -> Crossing:
     """Return when the curve passes a level for good, with a 95% interval.
 
@@ -149,7 +149,7 @@ def find_crossing(
     drawn = np.sort(crossing_times(curves.drawn[:, part], levels, log_tokens))
     # Order statistics, because nothing lies between a time and never.
     last = len(drawn) - 1
-    low, high = drawn[round(_TAIL * last)], drawn[round((1 - _TAIL) * last)]
+    low, high = drawn[round(_TAIL_SHARE * last)], drawn[round((1 - _TAIL_SHARE) * last)]
     return Crossing(float(at), float(low), float(high))
 
 
@@ -174,7 +174,7 @@ def crossing_times(curves: Floats, levels: Floats, log_tokens: Floats) -> Floats
     return times
 
 
-def find_fall(curves: Curves) -> Fall | None:
+def find_fall(curves: AccuracyCurve) -> Fall | None:
     """Return the largest fall between two checkpoints that chance does not explain; None if none.
 
     The falls between all pairs of checkpoints are tested jointly, at 5%: each is divided by its
@@ -235,7 +235,7 @@ def resample_people(
     Args:
         right: Shape ``(items,)``: the right judgments of each item.
         judged: Shape ``(items,)``: all of its judgments.
-        weights: Shape ``(draws, items)``: each item's share, as in ``Curves``.
+        weights: Shape ``(draws, items)``: each item's share, as in ``AccuracyCurve``.
         variance_of_people: The variance that participants add to that of items.
         rng: The source of randomness.
     """

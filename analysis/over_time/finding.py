@@ -16,8 +16,8 @@ from analysis.findings.finding import Finding, FindingInputs, Findings, full_tit
 from analysis.over_time.crossing import (
     FEWEST_CHECKPOINTS,
     FEWEST_ITEMS,
+    AccuracyCurve,
     Crossing,
-    Curves,
     Fall,
     added_variance,
     crossing_times,
@@ -38,7 +38,7 @@ from analysis.tables.section import Section
 _PASSES, _REACHES = "chance", "people"
 _FEWEST_JUDGMENTS = 3
 # Checkpoints count as one if their tokens differ by less than this share.
-_SAME = 0.02
+_CLOSE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _Result:
     """One model's curve in one construction, and what it shows."""
 
     construction: str
-    curves: Curves
+    curves: AccuracyCurve
     fall: Fall | None
     passes: Crossing
     reaches: Crossing
@@ -144,19 +144,19 @@ def _collect_models(inputs: FindingInputs, judged: Sequence[str]) -> tuple[list[
 def _align_checkpoints(
     seen: Sequence[NDArray[np.int64]],
 ) -> tuple[NDArray[np.int64], list[NDArray[np.intp]]]:
-    """Return the tokens of the checkpoints that all trainings have, and their places in each.
+    """Return the tokens of the checkpoints that all trainings have, and their indices in each.
 
     Trainings on other orders of one text differ by some tokens at the end of an epoch.
     """
     first = seen[0][seen[0] > 0]
     places = [np.abs(np.log(np.maximum(s, 0.5)) - np.log(first)[:, None]).argmin(1) for s in seen]
-    near = [np.abs(s[place] / first - 1) < _SAME for s, place in zip(seen, places, strict=True)]
+    near = [np.abs(s[place] / first - 1) < _CLOSE for s, place in zip(seen, places, strict=True)]
     shared = np.logical_and.reduce(near)
     return first[shared], [place[shared] for place in places]
 
 
 def _choose_constructions(items: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the constructions with enough units of items, all of them first, and why not more."""
+    """Return "" for all items, the constructions with enough items, and why others are left out."""
     counts = items.groupby("construction", sort=False)["frame"].nunique()
     enough = counts[counts >= FEWEST_ITEMS].index.tolist()
     few = sorted(set(counts.index) - set(enough))
@@ -176,7 +176,7 @@ def _analyse_construction(
     log_tokens, n_draws = np.log(model.tokens_seen), inputs.context.resamples
     correct = model.correct[:, is_in]
 
-    def resample(trainings: NDArray[np.bool_]) -> Curves:
+    def resample(trainings: NDArray[np.bool_]) -> AccuracyCurve:
         # One seed for all trainings and models: they are compared on the same resampled items.
         rng = numpy_generator(inputs.context.seed, "models over time", construction)
         return resample_curves(trainings, unit, log_tokens, rng, n_draws)
@@ -200,7 +200,7 @@ def _analyse_construction(
 
 
 def _resample_level(
-    inputs: FindingInputs, item_ids: "pd.Series[str]", curves: Curves
+    inputs: FindingInputs, item_ids: "pd.Series[str]", curves: AccuracyCurve
 ) -> tuple[float, Floats]:
     """Return people's accuracy on some items, and in each resample of these items."""
     judgments = inputs.data.judgments

@@ -67,7 +67,7 @@ def read_history_facts(path: Path) -> HistoryFacts:
 
 
 def load_histories(paths: Sequence[Path]) -> list[History]:
-    """Read files of scores over time, each of another training.
+    """Read files of scores over time, each of a different training.
 
     Raises:
         AnalysisError: Two files are of the same training, a file does not name its training, or a

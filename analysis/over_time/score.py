@@ -32,17 +32,17 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES_OVER_TIME
 from experiment.version import code_version
-from lm.checkpoints.find import Checkpoint, Trained
+from lm.checkpoints.find import Checkpoint, Training
 from lm.errors import LmError
 from lm.independent import recompute_scores
 from lm.model_folder import model_identity
 from lm.registry import load_scorer
 from lm.scorer import Scorer, TokenScores
-from lm.sharding import Loading, shards
+from lm.sharding import Loading, make_shards
 from lm.surprisal import choose_pll
 
 _SEED = 1
-_CHECK = b"check"
+_CHECK_KEY = b"check"
 
 
 @runtime_checkable
@@ -60,7 +60,7 @@ class PreparesTexts(Protocol):
         ...
 
 
-def score_over_time(trained: Trained, materials: Materials, out: Path, loading: Loading) -> None:
+def score_over_time(trained: Training, materials: Materials, out: Path, loading: Loading) -> None:
     """Write the scores of all checkpoints into one file, and print a message.
 
     The texts are tokenised, and their shared beginnings found, once. After an interruption, the
@@ -93,12 +93,12 @@ def score_over_time(trained: Trained, materials: Materials, out: Path, loading: 
         family=trained.name,
         seed=trained.seed,
     )
-    if _holds(out, facts):
+    if _is_up_to_date(out, facts):
         click.echo(f"{out} already holds these scores")
         return
     with open_shard_cache(out, facts.model_dump() | {"packed": str(loading.packed)}) as cache:
         names = _score_missing(trained, materials, first, loading, cache)
-        check = (cache.get(names[-1]).schema.metadata or {}).get(_CHECK, b"").decode()
+        check = (cache.get(names[-1]).schema.metadata or {}).get(_CHECK_KEY, b"").decode()
         with (
             atomic_write(out) as temporary,
             pq.ParquetWriter(
@@ -110,18 +110,18 @@ def score_over_time(trained: Trained, materials: Materials, out: Path, loading: 
             writer.add_key_value_metadata(facts.model_copy(update={"check": check}).model_dump())
     click.echo(
         f"{out}: {materials.n_versions:,} sentences of {materials.n_items:,} items scored by "
-        f"{len(names)} checkpoints of {trained.label}, after {_in_words(trained)} tokens"
+        f"{len(names)} checkpoints of {trained.label}, after {_describe_training(trained)} tokens"
     )
     if check:
         click.echo(f"The last checkpoint was checked: {check}.")
 
 
-def _in_words(trained: Trained) -> str:
+def _describe_training(trained: Training) -> str:
     first, last = trained.checkpoints[0], trained.checkpoints[-1]
     return f"{first.tokens_seen:,} to {last.tokens_seen:,}"
 
 
-def _holds(out: Path, facts: HistoryFacts) -> bool:
+def _is_up_to_date(out: Path, facts: HistoryFacts) -> bool:
     try:
         stored = read_history_facts(out)
     except ParallaxError:
@@ -144,7 +144,7 @@ def _load(checkpoint: Checkpoint, loading: Loading) -> Scorer:
 
 
 def _score_missing(
-    trained: Trained, materials: Materials, first: Scorer, loading: Loading, cache: ShardCache
+    trained: Training, materials: Materials, first: Scorer, loading: Loading, cache: ShardCache
 ) -> list[str]:
     """Score the checkpoints that the cache lacks; return the names of all shards in order."""
     assert isinstance(first, PreparesTexts)
@@ -156,7 +156,7 @@ def _score_missing(
     rendering = render(materials.rendering)
     noting = rendering if materials.study else materials.noting(rendering)
     sentences = collect_sentences(items, noting, materials.further)
-    parts = shards(sentences.distinct)
+    parts = make_shards(sentences.distinct)
     prepared = [first.prepare([("", sentences.distinct[n]) for n in part]) for part in parts]
     for name in tqdm(missing, desc=f"Scoring {trained.label}", unit=" checkpoints", disable=None):
         checkpoint = names[name]
@@ -181,7 +181,7 @@ def _score_missing(
                 materials.raw_texts(),
                 materials.further,
             )
-            table = table.replace_schema_metadata({_CHECK: str(check or "")})
+            table = table.replace_schema_metadata({_CHECK_KEY: str(check or "")})
         cache.put(name, table)
     return list(names)
 

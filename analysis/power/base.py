@@ -27,9 +27,9 @@ from experiment.version import code_version
 
 NAME, STOPPING = "power", "stopping"
 # The target power of a study.
-ENOUGH = 0.8
+ENOUGH_POWER = 0.8
 # The time for consent, instructions and questionnaire, in minutes.
-AROUND_MIN = 3.0
+OTHER_PAGES_MIN = 3.0
 # The default if the study declares no typical reaction time.
 TYPICAL_RT_MS = 3500.0
 
@@ -139,9 +139,9 @@ def power_table(
 def session_note(study: Study) -> str:
     """Return the expected session length: above the median, since reaction times are log-normal."""
     mean_ms = (study.simulation.median_rt_ms or TYPICAL_RT_MS) * exp(RT_SPREAD**2 / 2)
-    minutes = study.design.trials_per_list * mean_ms / 60_000 + AROUND_MIN
+    minutes = study.design.trials_per_list * mean_ms / 60_000 + OTHER_PAGES_MIN
     return (
-        f"A session takes about {minutes:.0f} minutes, of which {AROUND_MIN:.0f} for "
+        f"A session takes about {minutes:.0f} minutes, of which {OTHER_PAGES_MIN:.0f} for "
         "consent, instructions and questionnaire."
     )
 
@@ -155,14 +155,14 @@ def study_origin(study: Study, seed: int, means: str = "") -> str:
 
 
 def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
-    """Return how many participants have a power of .80, among the sizes tried, in words.
+    """Return in words how many participants, of the sizes tried, give a power of .80.
 
     Args:
         rows: A summary's rows of one comparison, a row for each size.
         power: The column that holds the power.
         n_lists: How many lists the study has.
     """
-    sizes = rows.loc[rows[power] >= ENOUGH, "per_list"]
+    sizes = rows.loc[rows[power] >= ENOUGH_POWER, "per_list"]
     if sizes.empty:
         return "more participants than were simulated for a power of .80"
     size = int(sizes.min())
@@ -173,7 +173,7 @@ _HEIGHT_INCHES = 2.6
 
 
 # What a summary says of each size: the column of the results, and how it is averaged.
-_SUMMARISED = {
+_SUMMARY_COLUMNS = {
     "truth": ("truth", "first"),
     "kept": ("kept", "mean"),
     "half_width": ("half_width", "mean"),
@@ -182,7 +182,7 @@ _SUMMARISED = {
 }
 
 
-def summary(results: pd.DataFrame) -> pd.DataFrame:
+def summarise(results: pd.DataFrame) -> pd.DataFrame:
     """Return average results over simulated studies, for each size and construction.
 
     Studies with too few answers for an interval count as not detecting.
@@ -196,7 +196,7 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
         as the results have them.
     """
     keys = ["construction", "per_list"]
-    columns = {name: of for name, of in _SUMMARISED.items() if of[0] in results}
+    columns = {name: of for name, of in _SUMMARY_COLUMNS.items() if of[0] in results}
     return results.groupby(keys, sort=False).agg(**columns).reset_index()
 
 

@@ -43,9 +43,9 @@ from experiment.studies.study import Study
 Codes = NDArray[np.intp]
 ACCURACY, RATING, YES, LOG_RT = "accuracy", "rating", "yes", "log_rt"
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
-_FURTHEST = 40.0
+_FARTHEST_LOGIT = 40.0
 # How far from the ends of what can be reached expected means stay, as a share of the scale.
-_EDGE = 0.005
+_EDGE_SHARE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Coded:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RandomSds:
     """Standard deviations of the random effects, in logits or in log milliseconds.
 
     Attributes:
@@ -85,17 +85,17 @@ class Spread:
         return eta
 
 
-class Model(Protocol):
+class AnswerModel(Protocol):
     """How answers of one measure are drawn."""
 
     @property
     def origin(self) -> str:
         """The assumptions, in a sentence."""
 
-    def reachable(self) -> tuple[float, float]:
+    def find_mean_range(self) -> tuple[float, float]:
         """Return the lowest and the highest mean that a cell can have."""
 
-    def place(self, mean: float) -> float:
+    def find_base(self, mean: float) -> float:
         """Return the base at which answers have a mean."""
 
     def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
@@ -103,7 +103,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class TimesModel:
     """The logarithms of reading times.
 
     Attributes:
@@ -111,18 +111,18 @@ class Times:
         residual: The standard deviation of the residuals.
     """
 
-    spread: Spread
+    spread: RandomSds
     residual: float
 
     @classmethod
-    def of_differences(cls, log_sds: tuple[float, ...]) -> "Times":
-        """Return times from five standard deviations, those of effects being of a difference.
+    def of_differences(cls, log_sds: tuple[float, ...]) -> "TimesModel":
+        """Return the model of times with five standard deviations, effects' being of a difference.
 
         The difference of two independent terms has twice the variance of one.
         """
         participants, their_effect, frames, frames_effect, residual = log_sds
         of_cell = sqrt(0.5)
-        spread = Spread(participants, their_effect * of_cell, frames, frames_effect * of_cell)
+        spread = RandomSds(participants, their_effect * of_cell, frames, frames_effect * of_cell)
         return cls(spread, residual)
 
     @property
@@ -136,11 +136,11 @@ class Times:
             f"{self.residual:g} residual."
         )
 
-    def reachable(self) -> tuple[float, float]:
+    def find_mean_range(self) -> tuple[float, float]:
         """Return the lowest and the highest mean that a cell can have."""
         return -np.inf, np.inf
 
-    def place(self, mean: float) -> float:
+    def find_base(self, mean: float) -> float:
         """Return the base at which logarithms of times have a mean."""
         return mean
 
@@ -150,7 +150,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScaleModel:
     """The scale, and the assumptions about participants.
 
     Attributes:
@@ -169,10 +169,10 @@ class Scale:
         return np.arange(self.points - 1, dtype=np.float64) - (self.points - 2) / 2
 
     @property
-    def spread(self) -> Spread:
+    def spread(self) -> RandomSds:
         """The standard deviations of the random effects, in logits."""
         people = self.people
-        return Spread(people.sd_participants, self.sd_effects, people.sd_items, self.sd_effects)
+        return RandomSds(people.sd_participants, self.sd_effects, people.sd_items, self.sd_effects)
 
     @property
     def origin(self) -> str:
@@ -186,10 +186,10 @@ class Scale:
             "exclusion rules."
         )
 
-    def reachable(self) -> tuple[float, float]:
+    def find_mean_range(self) -> tuple[float, float]:
         """Return the lowest and the highest mean that a cell can have."""
-        edge = _EDGE * (self.points - 1)
-        return self.mean(-_FURTHEST) + edge, self.mean(_FURTHEST) - edge
+        edge = _EDGE_SHARE * (self.points - 1)
+        return self.mean(-_FARTHEST_LOGIT) + edge, self.mean(_FARTHEST_LOGIT) - edge
 
     def mean(self, eta: float) -> float:
         """Return the mean point at ``b_c = eta``, of participants who do not guess throughout."""
@@ -203,20 +203,20 @@ class Scale:
         lapse = self.people.lapse
         return lapse * (self.points + 1) / 2 + (1 - lapse) * attentive
 
-    def place(self, mean: float) -> float:
+    def find_base(self, mean: float) -> float:
         """Return the ``b_c`` that gives a mean point.
 
         Raises:
             AnalysisError: No value gives the mean.
         """
-        low, high = self.mean(-_FURTHEST), self.mean(_FURTHEST)
+        low, high = self.mean(-_FARTHEST_LOGIT), self.mean(_FARTHEST_LOGIT)
         if not low < mean < high:
             raise AnalysisError(
                 f"a mean of {mean:g} cannot be reached on a scale from 1 to {self.points} with a "
                 f"lapse rate of {self.people.lapse:g}",
                 expected=f"means between {low:.2f} and {high:.2f}",
             )
-        return float(brentq(lambda eta: self.mean(eta) - mean, -_FURTHEST, _FURTHEST))
+        return float(brentq(lambda eta: self.mean(eta) - mean, -_FARTHEST_LOGIT, _FARTHEST_LOGIT))
 
     def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
         """Return the point of each answer."""
@@ -229,7 +229,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class SimulatedAnswers:
     """The answers of the largest study tried.
 
     Attributes:
@@ -243,7 +243,7 @@ class Answers:
     judge: Callable[[int, int], Judgment]
 
     def keeps(self, study: Study) -> Callable[[Floats], set[int]]:
-        """Return a function from all points to the participants kept by the study's rules."""
+        """Return a function that takes all points and returns whom the study's rules keep."""
         grouped = self.rows.groupby("participant").indices
         of_person = {int(str(person)): list(places) for person, places in grouped.items()}
 
@@ -258,7 +258,7 @@ class Answers:
         return kept
 
 
-def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> Answers:
+def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> SimulatedAnswers:
     """Return the answers of the given number of participants per list.
 
     Args:
@@ -315,7 +315,7 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             extra=entry.item.extra, **fields,
         )  # fmt: skip
 
-    return Answers(with_units(pd.DataFrame(rows), items), items, judge)
+    return SimulatedAnswers(with_units(pd.DataFrame(rows), items), items, judge)
 
 
 def items_in(study: Study, built: BuiltLists) -> list[Item]:

@@ -7,7 +7,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from analysis.power.base import (
-    ENOUGH,
+    ENOUGH_POWER,
     SIZE_COLUMNS,
     TYPICAL_RT_MS,
     Outcome,
@@ -17,7 +17,7 @@ from analysis.power.base import (
     session_note,
     sizes_needed,
     study_origin,
-    summary,
+    summarise,
 )
 from analysis.power.simulated_choices import (
     OVERALL,
@@ -48,7 +48,7 @@ def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> 
     design = design_of(built.lists)
     expected = _expect_choices(study, design, options)
     numbers = tqdm(range(options.simulations), desc="Simulating", unit=" studies", disable=None)
-    power = summary(
+    power = summarise(
         simulate(
             design, expected, options.people, study.exclusion, options.sizes, numbers,
             difference=difference, seed=options.seed,
@@ -144,7 +144,7 @@ def _make_table(
 
 def _write_sentences(power: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
     narrow = sizes_needed(power, lambda rows: rows["half_width"] <= width)
-    strong = sizes_needed(power, lambda rows: rows["power"] >= ENOUGH)
+    strong = sizes_needed(power, lambda rows: rows["power"] >= ENOUGH_POWER)
     return [
         _write_sentence(f"an interval of at most +/- {width:g}", narrow, lists),
         _write_sentence(f"a power of .80 to detect a difference of {difference:g}", strong, lists),

@@ -29,7 +29,7 @@ from experiment.tables.atomic_write import atomic_folder
 _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
-_WRITTEN = frozenset(f"{name}{suffix}" for name in (NAME, STOPPING) for suffix in _SUFFIXES)
+_OUTPUT_FILES = frozenset(f"{name}{suffix}" for name in (NAME, STOPPING) for suffix in _SUFFIXES)
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -221,7 +221,7 @@ def _print_outcome(outcome: Outcome, out: Path | None, *, of_several: bool) -> N
 
 
 def _write_outcome(outcome: Outcome, out: Path) -> None:
-    with atomic_folder(out, _WRITTEN) as folder:
+    with atomic_folder(out, _OUTPUT_FILES) as folder:
         for table in (outcome.table, *outcome.further):
             save_table(table, folder)
         if outcome.figure is not None:

@@ -27,15 +27,15 @@ from analysis.power.base import (
     power_table,
     session_note,
     study_origin,
-    summary,
+    summarise,
 )
 from analysis.power.cells import (
     ACCURACY,
     LOG_RT,
     RATING,
-    Model,
-    Scale,
-    Times,
+    AnswerModel,
+    ScaleModel,
+    TimesModel,
     answers_of,
 )
 from analysis.power.choices import expected_accuracies
@@ -47,7 +47,7 @@ from analysis.power.planned_tests import (
     primary_comparisons,
 )
 from analysis.power.simulated_comparisons import (
-    NO_EFFECT,
+    LEAST_EFFECT,
     Tested,
     add_standard_error,
     cell_means,
@@ -66,14 +66,14 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
-_PLANNED = (
+_COVERED = (
     "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
     "a model"
 )
-_NOT_PLANNED = (
+_UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
 )
-_RULES = (
+_RULES_NOTE = (
     "Rules for other scales were left out. Rules that name no scale were applied to this one's "
     "points; in the study, they exclude only participants who fail on every scale."
 )
@@ -82,7 +82,7 @@ _RULES = (
 def power_of_comparisons(
     study: Study, built: BuiltLists, options: PowerOptions
 ) -> Iterator[Outcome]:
-    """Yield the power of each primary comparison; of several scales, for each or the named one.
+    """Yield the power of each primary comparison, for every scale or for the named one.
 
     Raises:
         click.UsageError: The scale does not exist, or means are given without naming their scale.
@@ -106,13 +106,13 @@ def power_of_comparisons(
     for name in planned:
         rules = select_rules_of_scale(study, name)
         of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
-        closing = _RULES if study.exclusion and name == planned[-1] else ""
+        closing = _RULES_NOTE if study.exclusion and name == planned[-1] else ""
         outcome = _compute_outcome(of_scale, built, options, len(names))
         yield replace(outcome, scale=name, closing=closing)
 
 
 def people_minus_model(study: Study, built: BuiltLists, options: PowerOptions) -> Sequence[str]:
-    """Return the participants needed to tell people from a model that is right less often."""
+    """Return how many participants show that people are right more often than a model."""
     return _compute_outcome(study, built, options).sentences
 
 
@@ -133,7 +133,7 @@ class Prepared:
     tested: Sequence[Tested]
     truths: Mapping[str, float]
     rows: pd.DataFrame
-    model: Model
+    model: AnswerModel
     keeps: Callable[[Floats], set[int]] | None
 
 
@@ -189,7 +189,7 @@ def _compute_outcome(
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
-            expected=f"{_PLANNED}; {_NOT_PLANNED}",
+            expected=f"{_COVERED}; {_UNSUPPORTED}",
         )
     if not prepared:
         raise AnalysisError(
@@ -208,7 +208,7 @@ def _compute_outcome(
             iterate_simulations(options),
         )  # fmt: skip
         results.append(simulated.assign(measure=group.measure))
-    power = add_standard_error(summary(pd.concat(results, ignore_index=True)))
+    power = add_standard_error(summarise(pd.concat(results, ignore_index=True)))
     measures = {name: part["measure"].iloc[0] for part in results for name in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
@@ -227,21 +227,21 @@ def iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not computed: {', '.join(names)}. Power is computed for {_PLANNED}; {_NOT_PLANNED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
 
 
-def _count_scale_points(model: Model) -> int:
-    return model.points if isinstance(model, Scale) else len(PAIR)
+def _count_scale_points(model: AnswerModel) -> int:
+    return model.points if isinstance(model, ScaleModel) else len(PAIR)
 
 
-def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> Model:
-    """Return how the answers of a measure are simulated, in a mixed session those of a task."""
+def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> AnswerModel:
+    """Return the model that simulates a measure's answers; in a mixed session, a task's."""
     response = response_of(study)
     response = response.types.get(task, response)
     if measure == LOG_RT:
-        return Times.of_differences(_log_sds(response, options.log_sds))
+        return TimesModel.of_differences(_log_sds(response, options.log_sds))
     points = response.n_answers if measure == RATING else len(PAIR)
-    return Scale(points, options.people, options.sd_effects)
+    return ScaleModel(points, options.people, options.sd_effects)
 
 
 def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
@@ -264,13 +264,13 @@ def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
 def _read_expected_means(
     study: Study, built: BuiltLists, measure: str, options: PowerOptions
 ) -> Path | Mapping[str, float] | None:
-    """Return the expected means of a measure: a file, accuracies, or None for the middle."""
+    """Return a measure's expected means: their file, accuracies, or None for the default."""
     if options.means is not None and measure != LOG_RT:
         return options.means
     return expected_accuracies(study, built.lists, options) if measure == ACCURACY else None
 
 
-def _describe_origin(model: Model, means: Floats, measure: str) -> str:
+def _describe_origin(model: AnswerModel, means: Floats, measure: str) -> str:
     """Return the simulated model and the expected means of targets, in sentences."""
     if measure == LOG_RT:
         return model.origin
@@ -330,7 +330,7 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
     """Yield the participants needed for each comparison, and for all of them."""
     strong: list[pd.DataFrame] = []
     for name, rows in power.groupby("construction", sort=False):
-        if abs(rows["truth"].iloc[0]) < NO_EFFECT:
+        if abs(rows["truth"].iloc[0]) < LEAST_EFFECT:
             yield f"{name}: no effect is expected."
             continue
         strong.append(rows)
@@ -344,7 +344,7 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
     else:
         least = pd.concat(strong).groupby("per_list")["power"].min().reset_index()
         size = enough_participants(least, "power", n_lists)
-        yield f"Each of the {len(strong)} comparisons by itself: {size}."
+        yield f"Each of the {len(strong)} comparisons, taken separately: {size}."
 
 
 def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:

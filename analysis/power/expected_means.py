@@ -9,17 +9,17 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX
 from analysis.errors import AnalysisError
-from analysis.power.cells import Answers
+from analysis.power.cells import SimulatedAnswers
 from experiment.errors import why_unread
 from experiment.records import PAIR, Kind, Variant
 
-_MEAN = "mean"
+_MEAN_COLUMN = "mean"
 # Default means, as a share of the scale, by version.
 _GOOD, _OTHER, _ALONE = 0.8, 0.2, 0.5
 
 
 def add_expected_means(
-    answers: Answers,
+    answers: SimulatedAnswers,
     points: int,
     expected: Path | Mapping[str, float] | None,
 ) -> pd.DataFrame:
@@ -58,14 +58,14 @@ def _read_expected_means(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = pd.DataFrame(list(csv.DictReader(file)))
-        means = pd.to_numeric(table[_MEAN])
+        means = pd.to_numeric(table[_MEAN_COLUMN])
     except (OSError, UnicodeDecodeError, KeyError, ValueError) as error:
         raise AnalysisError(
             f"the expected means cannot be read ({why_unread(error)})",
             where=str(path),
             expected='a table in UTF-8 with a number in the column "mean" of every row',
         ) from error
-    keys = [str(name) for name in table if name != _MEAN]
+    keys = [str(name) for name in table if name != _MEAN_COLUMN]
     columns = {name.removeprefix(PREFIX): rows[name].astype(str) for name in map(str, rows)}
     for key in keys:
         if key not in columns:

@@ -10,7 +10,7 @@ from analysis.findings.comparison_words import ALPHA
 from analysis.findings.design import cross_conditions
 from analysis.findings.effects import with_repeats
 from analysis.power.base import PowerOptions
-from analysis.power.cells import ACCURACY, LOG_RT, RATING, YES, Answers, items_in
+from analysis.power.cells import ACCURACY, LOG_RT, RATING, YES, SimulatedAnswers, items_in
 from analysis.power.simulated_comparisons import Tested
 from experiment.comparisons.contrast import PEOPLE, Contrast, JudgeDifference
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
@@ -27,7 +27,7 @@ _PERCENT = 100.0
 def primary_comparisons(
     study: Study, built: BuiltLists, options: PowerOptions
 ) -> list[PlannedComparison]:
-    """Return the primary comparisons of the study, of reading times with ``--slowdown``."""
+    """Return the study's primary comparisons; ``--slowdown`` makes implied ones of times."""
     planned = [
         comparison
         for comparison in planned_comparisons(study, items_in(study, built))
@@ -56,7 +56,7 @@ def group_by_task(
 
 def plan_test(
     comparison: PlannedComparison,
-    answers: Answers,
+    answers: SimulatedAnswers,
     rows: pd.DataFrame,
     study: Study,
     n_primary: int,
@@ -101,7 +101,7 @@ def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> floa
 def _select_compared_answers(
     comparison: PlannedComparison,
     compared: Contrast,
-    answers: Answers,
+    answers: SimulatedAnswers,
     rows: pd.DataFrame,
     study: Study,
 ) -> tuple[pd.DataFrame, dict[str, float]]:

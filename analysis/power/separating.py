@@ -6,7 +6,7 @@ from statistics import fmean
 
 from scipy.stats import norm
 
-from analysis.power.base import ENOUGH, PowerOptions
+from analysis.power.base import ENOUGH_POWER, PowerOptions
 from experiment.design.lists import BuiltLists
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_of
@@ -26,7 +26,7 @@ def describe_separating(study: Study, built: BuiltLists, options: PowerOptions) 
         return
     shown, at_random = count_differing_trials(built)
     difference = options.difference or _USUAL_DIFFERENCE
-    z = norm.ppf((1 + _LEVEL) / 2) + norm.ppf(ENOUGH)
+    z = norm.ppf((1 + _LEVEL) / 2) + norm.ppf(ENOUGH_POWER)
     answers = z**2 * (1 - difference**2) / difference**2
     n_shown, n_random = (
         f"{ceil(answers / trials):,} participants" if trials else "no number of participants"

@@ -40,7 +40,7 @@ from experiment.studies.study import Rule
 Floats = NDArray[np.float64]
 
 OVERALL = "all judgments"
-_EDGE = 0.005
+_EDGE_SHARE = 0.005
 # Below this half logit, the decision time equals that at chance to six digits.
 _FLAT = 1e-3
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
@@ -146,8 +146,8 @@ def expect_from_items(
         )
     # Clip probabilities of 0 and 1, which have no logit and are unrealistic.
     probabilities = [p_good[item_id] for item_id in design.item_ids]
-    share = np.clip(probabilities, people.lapse / 2 + _EDGE, 1 - _EDGE)
-    share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
+    share = np.clip(probabilities, people.lapse / 2 + _EDGE_SHARE, 1 - _EDGE_SHARE)
+    share = np.minimum(share, 1 - people.lapse / 2 - _EDGE_SHARE)
     by_participant = replace(people, sd_items=0.0)
     distinct_shares, index = np.unique(share, return_inverse=True)
     logits = np.array([intercept(float(accuracy), by_participant) for accuracy in distinct_shares])[

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.power.base import PowerOptions
-from analysis.power.cells import Coded, Model, Scale
+from analysis.power.cells import AnswerModel, Coded, ScaleModel
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from experiment.records import PAIR
 
-NO_EFFECT = 1e-9
-_MODEL = "model"
+LEAST_EFFECT = 1e-9
+_JUDGE = "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _make_weights(group: Sequence[Tested]) -> pd.DataFrame:
 
 
 def cell_means(
-    group: Sequence[Tested], rows: pd.DataFrame, model: Model
+    group: Sequence[Tested], rows: pd.DataFrame, model: AnswerModel
 ) -> tuple[Floats, dict[str, float]]:
     """Return the expected mean of every answer, and the true value of every comparison.
 
@@ -103,7 +103,7 @@ def cell_means(
                 zip(weights, np.linalg.pinv(weights.to_numpy()) @ missing_effects, strict=True)
             )
             means += cell.map(shift).fillna(0.0).to_numpy()
-            low, high = model.reachable()
+            low, high = model.find_mean_range()
             means -= max(0.0, means.max() - high)
             means += max(0.0, low - means.min())
     return means, {test.name: truths[test.name] for test in group}
@@ -113,7 +113,7 @@ def simulate(
     rows: pd.DataFrame,
     tested: Sequence[Tested],
     truths: Mapping[str, float],
-    model: Model,
+    model: AnswerModel,
     keeps: Callable[[Floats], set[int]] | None,
     options: PowerOptions,
     numbers: Iterable[int],
@@ -169,9 +169,9 @@ def simulate(
     return pd.DataFrame(results)
 
 
-def lowest_value(model: Model) -> int:
+def lowest_value(model: AnswerModel) -> int:
     """Return what is subtracted from drawn points, so that right and wrong are 1 and 0."""
-    return int(isinstance(model, Scale) and model.points == len(PAIR))
+    return int(isinstance(model, ScaleModel) and model.points == len(PAIR))
 
 
 def generator_of_study(seed: int, tested: Sequence[Tested], number: int) -> np.random.Generator:
@@ -180,10 +180,10 @@ def generator_of_study(seed: int, tested: Sequence[Tested], number: int) -> np.r
 
 
 def code_answers(
-    rows: pd.DataFrame, tested: Sequence[Tested], model: Model
+    rows: pd.DataFrame, tested: Sequence[Tested], model: AnswerModel
 ) -> tuple[Floats, Coded]:
     """Return the base of every answer, and its participant, frame and cell as numbers."""
-    base_of = {mean: model.place(float(mean)) for mean in np.unique(rows["mean"])}
+    base_of = {mean: model.find_base(float(mean)) for mean in np.unique(rows["mean"])}
     base = rows["mean"].map(base_of).to_numpy(dtype=float)
     cell = rows["construction"].astype(str) + ": " + rows["cell"].astype(str)
     for test in tested:
@@ -226,14 +226,14 @@ def _compute_intervals(
         right = rng.random(len(items)) < model_accuracy
         decisions = pd.DataFrame({"item_id": items, "correct": right})
         judgments = answers.rename(columns={"value": "chose_good", "unit": "frame"})
-        rows = people_against_models(judgments, {_MODEL: decisions}, ["construction"], level=level)
+        rows = people_against_models(judgments, {_JUDGE: decisions}, ["construction"], level=level)
         rows = rows[rows["construction"] == ""]
     return list(zip(rows["low"].astype(float), rows["high"].astype(float), strict=True))
 
 
 def shown_at_once(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the share of studies that show every effect, for each size."""
-    expected = results[0][results[0]["truth"].abs() > NO_EFFECT]
+    expected = results[0][results[0]["truth"].abs() > LEAST_EFFECT]
     shown = expected.groupby(["per_list", "simulation"])["detected"].all()
     return shown.groupby("per_list").agg(power="mean", simulations="size").reset_index()
 

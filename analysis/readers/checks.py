@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
-from analysis.readers.long_form import ROW
-from analysis.readers.mapping import TRUE_WORDS, TRUTH, Meaning, columns_for_role
+from analysis.readers.long_form import ROW_COLUMN
+from analysis.readers.mapping import TRUE_WORDS, TRUTH_WORDS, TableMap, columns_for_role
 from analysis.readers.plausibility import count_below_chance
 from analysis.readers.several_options import is_none
 from analysis.readers.single_answers import ANSWERS, VERSION
@@ -19,10 +19,10 @@ from analysis.readers.texts import Options, comparable_text
 from experiment.records import Item
 
 # Columns with such names say which choices were wrong.
-_OF_ERRORS = re.compile("incorrect|wrong|error", re.IGNORECASE)
+_ERROR_WORDS = re.compile("incorrect|wrong|error", re.IGNORECASE)
 _MOSTLY, _SHOWN = 0.5, 3
 # Chi-square with one degree of freedom, p < 0.01.
-_BEYOND_CHANCE = 6.63
+_LEAST_CHI_SQUARE = 6.63
 _BINS = 10
 # What a column of 0 and 1 may describe, and the largest number of values that are keys.
 _DESCRIBED, _KEYS = ("item", "participant", "good_side", "option_first", VERSION), 2
@@ -32,7 +32,7 @@ def check_texts(
     rows: pd.DataFrame,
     table: pd.DataFrame,
     items: Sequence[Item],
-    mapping: Meaning,
+    mapping: TableMap,
     account: Accounting,
 ) -> None:
     """Check the item ids against the texts in the same rows of the source.
@@ -101,7 +101,7 @@ def _count_item_text_pairs(
         of_text: The text of each code.
     """
     items, of_item = pd.factorize(rows["item"])
-    cells, pairs = pd.factorize(items * len(of_text) + texts[rows[ROW].to_numpy()])
+    cells, pairs = pd.factorize(items * len(of_text) + texts[rows[ROW_COLUMN].to_numpy()])
     item, text = np.divmod(pairs, max(1, len(of_text)))
     numbers = np.bincount(cells, minlength=len(pairs))
     pair_counts = pd.DataFrame({"item": of_item[item], "text": of_text[text], "rows": numbers})
@@ -127,7 +127,7 @@ def check_stated_accuracy(
     rows: pd.DataFrame,
     table: pd.DataFrame,
     chose_good: "pd.Series[bool]",
-    mapping: Meaning,
+    mapping: TableMap,
     account: Accounting,
 ) -> None:
     """Check the judgments against the source's own column of correct answers.
@@ -140,18 +140,18 @@ def check_stated_accuracy(
     named_columns = [*columns_for_role(table, "correct")]
     read_columns = (*mapping.columns.values(), *mapping.unrelated)
     chosen = mapping.columns.get("chosen")
-    row_numbers = rows[ROW].to_numpy()
+    row_numbers = rows[ROW_COLUMN].to_numpy()
     for column in table.columns:
         is_named = column in named_columns
         if column in read_columns or not (is_named or _is_truth_column(table[column])):
             continue
         stated_correct = table[column].str.lower().to_numpy()[row_numbers]
-        is_stated = np.isin(stated_correct, list(TRUTH))
+        is_stated = np.isin(stated_correct, list(TRUTH_WORDS))
         if not is_stated.any():
             continue
         says_right = np.isin(stated_correct, list(TRUE_WORDS))[is_stated]
         was_right = chose_good.to_numpy(dtype=bool)[is_stated]
-        counts_errors = not is_named and bool(_OF_ERRORS.search(column))
+        counts_errors = not is_named and bool(_ERROR_WORDS.search(column))
         differs = says_right != (was_right ^ counts_errors)
         if not differs.any():
             account.checks.append(
@@ -188,7 +188,7 @@ def _count_agreement(says_right: NDArray[np.bool_], was_right: NDArray[np.bool_]
 def _is_truth_column(cells: "pd.Series[str]") -> bool:
     """Return whether a column holds 0 and 1, or other words for wrong and right, and no others."""
     values = {value.lower() for value in cells.unique()} - {""}
-    return bool(values & TRUE_WORDS) and bool(values - TRUE_WORDS) and values <= TRUTH
+    return bool(values & TRUE_WORDS) and bool(values - TRUE_WORDS) and values <= TRUTH_WORDS
 
 
 def _describes_design(
@@ -198,7 +198,7 @@ def _describes_design(
     chose_good: "pd.Series[bool]",
     answers: NDArray[np.object_] | None,
 ) -> bool:
-    """Return whether a column of 0 and 1 describes something else than which choices were right.
+    """Return whether a column of 0 and 1 is about something other than right choices.
 
     It does if it has one value for each item, participant, side of the expected version, or each
     of two keys. Where nothing occurs twice, so that one value for each says nothing, it does unless
@@ -219,7 +219,7 @@ def _describes_design(
             if min(right.std(), says_right.std()) == 0:
                 return False
             association = np.corrcoef(says_right, right)[0, 1]
-            return bool(len(right) * association**2 <= _BEYOND_CHANCE)
+            return bool(len(right) * association**2 <= _LEAST_CHI_SQUARE)
     return False
 
 
@@ -285,7 +285,7 @@ _ANSWER_COLUMNS = ("chosen", "correct", VERSION, *ANSWERS)
 
 
 def remove_copies(
-    rows: pd.DataFrame, table: pd.DataFrame, mapping: Meaning, account: Accounting
+    rows: pd.DataFrame, table: pd.DataFrame, mapping: TableMap, account: Accounting
 ) -> pd.DataFrame:
     """Remove copied judgments if the mapping says so; otherwise refuse copies.
 
@@ -329,7 +329,7 @@ def find_copies(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
         is_copy |= rows.duplicated([*key, "rt_ms"]) & (rows["rt_ms"] != "")
     is_repeated_row = table.duplicated().to_numpy()
     if is_repeated_row.any():
-        is_copy |= pd.Series(is_repeated_row[rows[ROW].to_numpy()], rows.index)
+        is_copy |= pd.Series(is_repeated_row[rows[ROW_COLUMN].to_numpy()], rows.index)
     sizes = rows.groupby(["participant", "item"])["item"].transform("size")
     if len(rows) > 1 and sizes.min() > 1 and sizes.min() == sizes.max():
         # Every participant judged every item equally often: a duplicated file, or the design.

@@ -27,8 +27,8 @@ from analysis.readers.guess_wide import (
 from analysis.readers.item_identity import identify_items
 from analysis.readers.mapping import (
     ROLES,
-    Meaning,
     Rows,
+    TableMap,
     columns_for_role,
     first_column_for_role,
     simplify_name,
@@ -46,11 +46,11 @@ from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item
 
 # Columns that distinguish rows of choices from other recorded rows.
-_KINDS = (
+_ROW_KIND_COLUMNS = (
     "PennElementType", "PennElementName", "Controller name", "trial_type", "phase", "Zone Type",
     "Response Type", "Screen Name", "Zone Name", "Object Name",
 )  # fmt: skip
-_NOBODY = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
+_NONPARTICIPANTS = {"participant._is_bot": "1", "AssignmentStatus": "Rejected"}
 _SECONDS_BELOW = 60.0
 
 
@@ -65,7 +65,7 @@ class Guess:
         unnamed_participants: A column that looks like participants, if none surely names them.
     """
 
-    mapping: Meaning
+    mapping: TableMap
     lacking: tuple[str, ...]
     unnamed_participants: str = ""
 
@@ -96,7 +96,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         else:
             item, options = find_item_by_number(rows, items, options)
     if item is None or identity.lacking:
-        return Guess(Meaning(), (identity.lacking or "a column that holds the items' ids",))
+        return Guess(TableMap(), (identity.lacking or "a column that holds the items' ids",))
     keep, choice = _guess_choice_rows(rows, item, options)
     shown: list[str] = []
     versions_by_column = _row_versions_by_column(rows, rows.columns.drop(item), item, options)
@@ -113,10 +113,10 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         alone = not any(options[name].written[1] for name in {*rows[item]} & options.keys())
         if alone or (chosen and identity.texts == [chosen]):
             # No column has two roles, and where a sentence is shown alone there is no choice.
-            return Guess(Meaning(), (describe_missing("answers", rows, chosen),))
+            return Guess(TableMap(), (describe_missing("answers", rows, chosen),))
     named = {} if identity.by or identity.texts else {"item": item}
     columns = {**named, **choice.columns, **_map_role(rows, "rt_ms")}
-    mapping = Meaning(
+    mapping = TableMap(
         columns={role: patterns.get(header, header) for role, header in columns.items()},
         values=choice.values,
         item_by_texts=identity.texts,
@@ -190,7 +190,7 @@ def _map_single_answers(
     columns = {**answers.columns, **_map_role(rows, "rt_ms")}
     if not (identity.texts or identity.by):
         columns["item"] = item
-    mapping = Meaning(
+    mapping = TableMap(
         columns=columns,
         values={role: dict(means) for role, means in answers.values.items()},
         item_by_texts=identity.texts,
@@ -226,13 +226,13 @@ def _drop_nonparticipants(table: pd.DataFrame) -> dict[str, str | list[str]]:
     """Return the rule for rows not made by participants, if a table has such rows."""
     return {
         column: value
-        for column, value in _NOBODY.items()
+        for column, value in _NONPARTICIPANTS.items()
         if column in table and (table[column] == value).any()
     }
 
 
 def _map_participant(
-    table: pd.DataFrame, mapping: Meaning, item: str = "", rows: pd.DataFrame | None = None
+    table: pd.DataFrame, mapping: TableMap, item: str = "", rows: pd.DataFrame | None = None
 ) -> Guess:
     columns = dict(mapping.columns)
     person = first_column_for_role(table, "participant")
@@ -276,12 +276,16 @@ def _guess_choice_rows(
     """
     person = first_column_for_role(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
-    for column in _KINDS:
-        if column in rows:
-            parts += [
-                ({column: str(value)}, rows[rows[column] == value])
-                for value in rows[column].unique()
-            ]
+    kinds = [
+        column
+        for kind in _ROW_KIND_COLUMNS
+        for column in map(str, rows)
+        if simplify_name(column) == simplify_name(kind)
+    ]
+    for column in kinds:
+        parts += [
+            ({column: str(value)}, rows[rows[column] == value]) for value in rows[column].unique()
+        ]
     candidates = []
     for keep, part in parts:
         judged_rows = part[part[item].isin(list(options))]

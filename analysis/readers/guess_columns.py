@@ -20,7 +20,7 @@ _SIDES = {side: place for pair in _PAIRS for side, place in zip(pair, _PAIRS[0],
 _KEYS = ("l", "r"), ("arrowleft", "arrowright"), ("arrowup", "arrowdown"), ("f", "j"), ("a", "b")
 _TWO = 2
 # Two columns with the same pair of words that agree only by chance are unrelated.
-_AGREE = 0.75
+_AGREEING_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def find_side_columns(
         agree = rows_with_both[left_column].map(comparable_text) == rows_with_both[
             right_column
         ].map(comparable_text)
-        if len(rows_with_both) and agree.mean() >= _AGREE:
+        if len(rows_with_both) and agree.mean() >= _AGREEING_SHARE:
             expected = any(word in simplify_name(left_column) for word in _EXPECTED_WORDS)
             if option_columns:
                 display = rows[[item, *option_columns]].agg("\n".join, axis=1)

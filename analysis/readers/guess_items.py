@@ -94,7 +94,7 @@ def _find_distinguishing_columns(
     groups: Candidates,
     attributes: Mapping[str, Mapping[str, frozenset[str]]],
 ) -> dict[str, str] | None:
-    """Return the items' columns and the rows' that leave one item each; None if none surely do."""
+    """Return the items' and the rows' columns that together identify one item per row, or None."""
     names = dict.fromkeys(name for item_id in groups[0] for name in attributes[item_id])
     fitting = {}
     for name in names:

@@ -18,17 +18,17 @@ _TWO = 2
 _ANSWERED = ("rating", "said", "response", "answer", "judg", "accept", "likert", "score", "value",
              "choice", "button", "key", "natural", "plausib")  # fmt: skip
 _CHOSEN = ("chosen", "choice", "choose", "chose", "select", "prefer", "pick", "respon", "answer")
-_WORDS = (
+_WORD_PAIRS = (
     ("good", "bad"), ("grammatical", "ungrammatical"), ("acceptable", "unacceptable"),
     ("plausible", "implausible"), ("expected", "unexpected"), ("match", "mismatch"),
     ("congruent", "incongruent"), ("felicitous", "infelicitous"), ("possible", "impossible"),
 )  # fmt: skip
 _HIGHEST, _FEWEST = 9, 3
-_DESIGN = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
+_DESIGN_NAME = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
 # Among shown sentences, the versions are balanced; among chosen ones, most are good.
-_SHOWN = (0.3, 0.7)
+_BALANCED = (0.3, 0.7)
 # A sentence gets several different ratings, but only one value of a property of the sentence.
-_SAME = 0.95
+_SAME_SHARE = 0.95
 _BEYOND_CHANCE = 0.01
 
 
@@ -79,7 +79,7 @@ def guess_single_answers(
     if not kinds:
         # If the name indicates answers, all participants may have given the same answer.
         answer_named_columns = [
-            header for header in answer_like_columns if not _DESIGN.search(header)
+            header for header in answer_like_columns if not _DESIGN_NAME.search(header)
         ]
         kinds = _guess_answer_kinds(rows, answer_named_columns, None, person)
     if not kinds:
@@ -100,7 +100,7 @@ def guess_single_answers(
 
 
 def _say_the_same(answers: pd.DataFrame) -> bool:
-    """Return whether columns hold the same answers in every row, as yes and 1."""
+    """Return whether columns hold the same answers in every row, such as yes and 1."""
     words = {**dict.fromkeys(GOOD_WORDS, "yes"), **dict.fromkeys(BAD_WORDS, "no")}
     plain = answers.map(lambda cell: cell.strip().lower())
     unified = plain.map(lambda cell: words.get(cell, cell)).replace("", pd.NA)
@@ -108,7 +108,7 @@ def _say_the_same(answers: pd.DataFrame) -> bool:
 
 
 def describe_missing(answers: str, rows: pd.DataFrame, shown: str | None = None) -> str:
-    """Return that no column holds the answers, and which one holds something else.
+    """Return a sentence: no column holds the answers, and which one holds something else.
 
     Args:
         answers: What the answers are called.
@@ -126,7 +126,7 @@ def _describe_unread_scale(rows: pd.DataFrame) -> str:
         is_scale = len(numbers) > LIKELY * len(cells) and numbers.nunique() >= _FEWEST
         outside = numbers[(numbers < 1) | (numbers > _HIGHEST) | (numbers != numbers.round())]
         if is_scale and len(outside) and any(word in name for word in _ANSWERED):
-            if _DESIGN.search(str(header)):
+            if _DESIGN_NAME.search(str(header)):
                 continue
             return (
                 f'; "{header}" holds {outside.iloc[0]:g}, but ratings are whole numbers from 1 to '
@@ -144,19 +144,19 @@ def _guess_version_column(
             continue
         versions = match_versions(rows[item], rows[column], options).dropna()
         good = float((versions == Variant.GOOD).mean()) if len(versions) else 0.0
-        if len(versions) > LIKELY * len(rows) and _SHOWN[0] < good < _SHOWN[1]:
+        if len(versions) > LIKELY * len(rows) and _BALANCED[0] < good < _BALANCED[1]:
             return column, {}
     for column in rows.columns.drop(item):
         values = {
             str(value): str(value).strip().lower() for value in rows[column].unique() if value != ""
         }
-        for pair in _WORDS:
+        for pair in _WORD_PAIRS:
             if set(values.values()) == set(pair):
                 good_ones = [
                     value_in_file for value_in_file, meaning in values.items() if meaning == pair[0]
                 ]
                 share_good = float(rows[column].isin(good_ones).mean())
-                if _SHOWN[0] < share_good < _SHOWN[1]:
+                if _BALANCED[0] < share_good < _BALANCED[1]:
                     version_of_word = dict(zip(pair, ("good", "bad"), strict=True))
                     means = {
                         value_in_file: version_of_word[meaning]
@@ -241,4 +241,4 @@ def _is_function_of_sentence(cells: "pd.Series[str]", of: "pd.Series[str]") -> b
     groups = pd.DataFrame({"of": of, "cell": cells}).groupby("of", observed=True)["cell"]
     sizes = groups.size()
     several = sizes[sizes > 1].index
-    return bool(len(several)) and float((groups.nunique()[several] == 1).mean()) > _SAME
+    return bool(len(several)) and float((groups.nunique()[several] == 1).mean()) > _SAME_SHARE

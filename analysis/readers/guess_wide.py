@@ -12,7 +12,7 @@ from analysis.readers.guess_columns import (
 )
 from analysis.readers.mapping import (
     ROLES,
-    Meaning,
+    TableMap,
     numbers_in_pattern,
     simplify_name,
 )
@@ -90,7 +90,7 @@ def find_item_named_columns(
 
 def map_item_named_columns(
     table: pd.DataFrame, patterns: Mapping[str, list[str]], options: ItemOptions
-) -> Meaning:
+) -> TableMap:
     """Return the mapping of a table whose columns are named after items."""
     columns: dict[str, str] = {}
     unit = "ms"
@@ -114,4 +114,4 @@ def map_item_named_columns(
         ):
             # Qualtrics measures page times in seconds.
             columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
-    return Meaning.model_validate({"columns": columns, "wide": True, "rt_unit": unit})
+    return TableMap.model_validate({"columns": columns, "wide": True, "rt_unit": unit})

@@ -10,7 +10,7 @@ from experiment.errors import why_unread
 from experiment.tables.atomic_write import refuse_overwrite
 from experiment.version import code_version
 
-RECORD = "import.json"
+RECORD_FILE = "import.json"
 
 
 def write_import_record(folder: Path, source: Path, about: Mapping[str, object]) -> None:
@@ -30,7 +30,7 @@ def write_import_record(folder: Path, source: Path, about: Mapping[str, object])
         **about,
     }
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    (folder / RECORD).write_text(text, encoding="utf-8", newline="\n")
+    (folder / RECORD_FILE).write_text(text, encoding="utf-8", newline="\n")
 
 
 def read_written_files(folder: Path) -> dict[str, str]:
@@ -39,14 +39,14 @@ def read_written_files(folder: Path) -> dict[str, str]:
     Raises:
         AnalysisError: The folder has no import.
     """
-    path = folder / RECORD
+    path = folder / RECORD_FILE
     try:
         files = dict(json.loads(path.read_text("utf-8"))["files"])
         if strange := [name for name in files if Path(name).name != name]:
             raise ValueError(f'"{strange[0]}" is not the name of a file in the folder')
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
-            f"the folder holds no readable {RECORD} ({why_unread(error)})",
+            f"the folder holds no readable {RECORD_FILE} ({why_unread(error)})",
             where=str(folder),
             expected="a folder that `parallax import` wrote",
         ) from error
@@ -70,8 +70,8 @@ def refuse_replacing(
         AnalysisError: A file of the earlier import was changed since.
         WritingError: The folder contains unrelated files.
     """
-    files = read_written_files(folder) if (folder / RECORD).is_file() else {}
-    replaceable = {RECORD, *files} if files else set[str]()
+    files = read_written_files(folder) if (folder / RECORD_FILE).is_file() else {}
+    replaceable = {RECORD_FILE, *files} if files else set[str]()
     refuse_overwrite(folder, replaceable)
     corrected = using.resolve() if using else None
     changed = [
@@ -109,7 +109,7 @@ def remove_import(folder: Path) -> list[str]:
             expected="the files as the import wrote them",
             remedy="Move it away if it is still needed, then undo the import",
         )
-    removed_names = [name for name in (*files, RECORD) if (folder / name).is_file()]
+    removed_names = [name for name in (*files, RECORD_FILE) if (folder / name).is_file()]
     for name in removed_names:
         (folder / name).unlink()
     if not any(folder.iterdir()):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.readers.texts import OR, candidates_by_texts, normalise_text
+from analysis.readers.texts import OR_SEPARATOR, candidates_by_texts, normalise_text
 from experiment.records import Item
 
 Candidates = Sequence[frozenset[str]]
@@ -40,7 +40,7 @@ def identify_items(
 
     Returns:
         The item's id; empty without texts or values; the ids of all items that fit, joined by
-        ``OR``, if there are several; the texts or values themselves if there is none.
+        ``OR_SEPARATOR``, if there are several; the texts or values themselves if there is none.
     """
     shown = table[[*texts]] if texts else table[[*by.values()]]
     candidates: Candidates = (
@@ -52,7 +52,7 @@ def identify_items(
     for name, column in by.items():
         candidates = narrow_candidates(candidates, name, table[column], attributes)
     return [
-        OR.join(sorted(ids)) or " | ".join(filter(None, cells))
+        OR_SEPARATOR.join(sorted(ids)) or " | ".join(filter(None, cells))
         for ids, cells in zip(candidates, shown.itertuples(index=False, name=None), strict=True)
     ]
 
@@ -65,7 +65,7 @@ def refuse_unknown(judged_items: "pd.Series[str]", items: Sequence[Item], path: 
     """
     known = {item.item_id for item in items}
     unknown = sorted(set(judged_items.unique()) - known)
-    if ambiguous := [name for name in unknown if known.issuperset(name.split(OR))]:
+    if ambiguous := [name for name in unknown if known.issuperset(name.split(OR_SEPARATOR))]:
         raise AnalysisError(
             f"{len(ambiguous)} group(s) of items cannot be told apart in the judgments; the first: "
             f"{ambiguous[0]}",

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-RESULT = "result"
+RESULT_COLUMN = "result"
 
 
 def trials_as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def _is_trial(document: object) -> TypeGuard[dict[str, object]]:
 def number_results(results: Iterable[object]) -> pd.DataFrame:
     """Return the trials of several results, with the column ``result`` from 1."""
     return trials_as_text(
-        {RESULT: number} | trial
+        {RESULT_COLUMN: number} | trial
         for number, result in enumerate(results, start=1)
         for trial in extract_trials(result)
     )

@@ -24,7 +24,7 @@ from analysis.readers.checks import (
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
-from analysis.readers.mapping import Meaning, parse_truth, read_mapping, values_in_mapping
+from analysis.readers.mapping import TableMap, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
 from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
@@ -134,7 +134,7 @@ class Imported:
 
 
 def interpret_source(
-    source: Source, mapping: Meaning, items: Sequence[Item], *, decided: bool = True
+    source: Source, mapping: TableMap, items: Sequence[Item], *, decided: bool = True
 ) -> Imported:
     """Convert a source's judgments to a run by a mapping, with every cell accounted for.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import AnalysisError
-from analysis.readers.score_tables import Scored
+from analysis.readers.score_tables import ScoredText
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_text
@@ -32,7 +32,7 @@ class Samples:
     """
 
     items: list[Item]
-    scored: list[Scored]
+    scored: list[ScoredText]
     model: str
     after_space: bool
 
@@ -78,7 +78,7 @@ def read_samples(path: Path) -> Samples:
         scores.append((nats[target], nats[1 - target]))
     items, _ = make_items(drafts, path)
     scored = [
-        Scored(
+        ScoredText(
             draft.place,
             (nats,),
             "",

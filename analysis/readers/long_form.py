@@ -15,8 +15,8 @@ from analysis.readers.mapping import (
     LONG,
     NUMBER,
     UNITS,
-    Meaning,
     Rows,
+    TableMap,
     numbers_in_all_patterns,
 )
 from analysis.readers.single_answers import ANSWERS, settle_typed_answers
@@ -25,8 +25,8 @@ from experiment.records import Item
 
 _TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
 # The trial's row in the source.
-ROW = "row of the source"
-_NEEDED = ("item",)
+ROW_COLUMN = "row of the source"
+_REQUIRED_COLUMNS = ("item",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LongForm:
     """A source's judgments in Parallax's columns, and the accounting of the rest.
 
     Attributes:
-        rows: Those of Parallax's columns that the source has, as texts, and ``ROW``.
+        rows: Those of Parallax's columns that the source has, as texts, and ``ROW_COLUMN``.
         account: The used data, and the data dropped by each rule.
     """
 
@@ -43,7 +43,7 @@ class LongForm:
 
 
 def to_long(
-    table: pd.DataFrame, mapping: Meaning, path: Path, items: Sequence[Item] = ()
+    table: pd.DataFrame, mapping: TableMap, path: Path, items: Sequence[Item] = ()
 ) -> LongForm:
     """Return a table with those of Parallax's columns that the source has; values are text.
 
@@ -65,14 +65,14 @@ def to_long(
 class _LongFormConverter:
     """The conversion of one table to the long form."""
 
-    def __init__(self, table: pd.DataFrame, mapping: Meaning, path: Path) -> None:
+    def __init__(self, table: pd.DataFrame, mapping: TableMap, path: Path) -> None:
         self._table, self._mapping, self._path = table, mapping, path
         self._account = Accounting(str(path), len(table), tuple(map(str, table.columns)))
         self._per_trial = self._shared = 0
 
     def long(self, items: Sequence[Item]) -> LongForm:
         mapping, account = self._mapping, self._account
-        table = self._table.assign(**{ROW: range(len(self._table))})
+        table = self._table.assign(**{ROW_COLUMN: range(len(self._table))})
         rows = self._apply_filters(table, mapping.keep, mapping.drop, account.rows_dropped)
         rows = self._split_into_trials(rows, items)
         account.trials = len(rows) + sum(account.trials_dropped.values())
@@ -84,7 +84,7 @@ class _LongFormConverter:
             self._require_columns(rows, [column])
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
         rows = settle_typed_answers(rows, mapping, account, self._path)
-        self._require_columns(rows, _NEEDED)
+        self._require_columns(rows, _REQUIRED_COLUMNS)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])
         self._refuse_empty(rows)
@@ -97,7 +97,7 @@ class _LongFormConverter:
             # Worker ids are confidential and must stay with the platform.
             rows = rows.assign(participant=_number_participants(rows["participant"]))
         self._count_cells(rows)
-        long_columns = [name for name in (*LONG, ROW) if name in rows.columns]
+        long_columns = [name for name in (*LONG, ROW_COLUMN) if name in rows.columns]
         return LongForm(rows[long_columns].reset_index(drop=True), account)
 
     def _count_cells(self, rows: pd.DataFrame) -> None:
@@ -107,7 +107,7 @@ class _LongFormConverter:
                 account.columns_used.setdefault(column, column)
         account.used = len(rows)
         if self._mapping.wide:
-            shared = self._shared * rows[ROW].nunique()
+            shared = self._shared * rows[ROW_COLUMN].nunique()
             account.cells_used = len(rows) * self._per_trial + shared
         else:
             account.cells_used = len(rows) * len(account.columns_used)
@@ -265,7 +265,7 @@ class _LongFormConverter:
         self._account.columns_used |= {header: column for column, header in headers.items()}
         used = {*mapping.keep_trials, *mapping.drop_trials} - set(headers) & set(table.columns)
         block = table[list(headers.values())].set_axis(list(headers), axis=1)
-        return block.join(table[[name for name in table.columns if name in {*used, ROW}]])
+        return block.join(table[[name for name in table.columns if name in {*used, ROW_COLUMN}]])
 
     def _join_blocks(
         self, blocks: Sequence[pd.DataFrame], patterns: Mapping[str, str]
@@ -278,7 +278,7 @@ class _LongFormConverter:
             }
         )
         # Keep each session's trials together, in the order of judging.
-        rows = pd.concat(blocks).sort_values(ROW, kind="stable").reset_index(drop=True)
+        rows = pd.concat(blocks).sort_values(ROW_COLUMN, kind="stable").reset_index(drop=True)
         if "item" not in rows:
             return rows
         blank = rows["item"].fillna("") == ""
@@ -308,7 +308,7 @@ class _LongFormConverter:
             tried_columns = ", ".join(
                 f"{column} = {header}" for column, header in self._mapping.columns.items()
             )
-            headers_in_table = [str(name) for name in table.columns if name != ROW]
+            headers_in_table = [str(name) for name in table.columns if name != ROW_COLUMN]
             raise AnalysisError(
                 f"the table lacks the column(s) {', '.join(missing)}; the mapping tried was: "
                 f"{tried_columns or 'none'}",

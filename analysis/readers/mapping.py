@@ -27,7 +27,7 @@ Rows = dict[str, str | list[str]]
 Settings = TypeVar("Settings", bound=BaseModel)
 
 
-class Meaning(BaseModel):
+class TableMap(BaseModel):
     """A mapping file: the meaning of a table's columns and values.
 
     Attributes:
@@ -107,7 +107,7 @@ def _format_toml_table(name: str, table: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def values_in_mapping(mapping: Meaning) -> set[str]:
+def values_in_mapping(mapping: TableMap) -> set[str]:
     """Return the texts of a source that a mapping speaks of, in its rules or translations."""
     rules = (mapping.keep, mapping.drop, mapping.keep_trials, mapping.drop_trials)
     values = [value for rule in rules for value in rule.values()]
@@ -116,13 +116,13 @@ def values_in_mapping(mapping: Meaning) -> set[str]:
     return spoken | {text for means in mapping.values.values() for text in means}
 
 
-def read_mapping(path: Path | None) -> Meaning:
+def read_mapping(path: Path | None) -> TableMap:
     """Read a mapping file; without a file, columns must have Parallax's names.
 
     Raises:
         AnalysisError: The file is missing, not TOML, or has an unknown key.
     """
-    return read_toml(path, Meaning, "the mapping", "docs/data_formats.md")
+    return read_toml(path, TableMap, "the mapping", "docs/data_formats.md")
 
 
 def read_toml(
@@ -163,7 +163,7 @@ def read_toml(
 # The words for right and wrong that other programs' files use.
 TRUE_WORDS = frozenset({"true", "1", "1.0", "yes", "t", "correct"})
 FALSE_WORDS = frozenset({"false", "0", "0.0", "no", "f", "incorrect"})
-TRUTH = TRUE_WORDS | FALSE_WORDS
+TRUTH_WORDS = TRUE_WORDS | FALSE_WORDS
 
 
 def parse_truth(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bool]":
@@ -178,7 +178,7 @@ def parse_truth(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[bo
         AnalysisError: A cell holds another word.
     """
     lower = cells.astype(str).str.strip().str.lower()
-    strange = sorted(set(lower.unique()) - TRUTH - {""})
+    strange = sorted(set(lower.unique()) - TRUTH_WORDS - {""})
     if strange:
         raise AnalysisError(
             f'"{strange[0]}" in the column "{name}" is neither true nor false',
@@ -214,7 +214,7 @@ def _are_numbers(cells: "pd.Series[str]") -> bool:
 
 
 def _are_truth_values(cells: "pd.Series[str]") -> bool:
-    return set(cells.str.lower()) <= TRUTH
+    return set(cells.str.lower()) <= TRUTH_WORDS
 
 
 ROLES: Mapping[str, Role] = MappingProxyType(

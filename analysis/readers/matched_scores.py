@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
-from analysis.readers.score_tables import Scored
+from analysis.readers.score_tables import ScoredText
 from experiment.materials.formats.options import find_further_options
 from experiment.materials.render import render
 from experiment.records import Item, Variant
@@ -23,7 +23,7 @@ _SHOWN = 3
 # A few texts may have the same score.
 _FEWEST_SCORES = 4
 # A sentence with one other word has nine letters of ten in common.
-_NEARLY_ALIKE = 0.9
+_LEAST_SIMILARITY = 0.9
 
 Version = tuple[str, str]
 
@@ -40,13 +40,13 @@ class Matched:
     """
 
     model: str
-    scores: Mapping[Version, Scored]
+    scores: Mapping[Version, ScoredText]
     rendering: str
     notes: tuple[str, ...]
 
 
 def match_scores(
-    scored: Iterable[Scored], items: Sequence[Item], model: str, where: Path
+    scored: Iterable[ScoredText], items: Sequence[Item], model: str, where: Path
 ) -> list[Matched]:
     """Match scores to items and versions, for each model.
 
@@ -62,23 +62,23 @@ def match_scores(
         AnalysisError: An item or a text is unknown, is scored twice with different scores, or only
             some of an item's versions are scored.
     """
-    by_model: defaultdict[str, list[Scored]] = defaultdict(list)
+    by_model: defaultdict[str, list[ScoredText]] = defaultdict(list)
     for score in scored:
         by_model[score.model or model].append(score)
     return [_match_model_scores(name, rows, items, where) for name, rows in by_model.items()]
 
 
 def _match_model_scores(
-    model: str, rows: Sequence[Scored], items: Sequence[Item], where: Path
+    model: str, rows: Sequence[ScoredText], items: Sequence[Item], where: Path
 ) -> Matched:
     rendering, of_text = "", dict[str, list[Version]]()
     texts = {_text_key(row.text) for row in rows if row.text}
     if texts:
         rendering, of_text = _choose_rendering(texts, items)
     known_versions = {(item.item_id, version) for item in items for version in texts_of(item)}
-    scores: dict[Version, Scored] = {}
-    unmatched: list[Scored] = []
-    differing_scores: list[Scored] = []
+    scores: dict[Version, ScoredText] = {}
+    unmatched: list[ScoredText] = []
+    differing_scores: list[ScoredText] = []
     for row in rows:
         if row.item_id and row.variant and row.text and _text_key(row.text) not in of_text:
             differing_scores.append(row)
@@ -110,7 +110,7 @@ def _match_model_scores(
     return Matched(model, scores, rendering, tuple(notes))
 
 
-def _refuse_constant(scores: Mapping[Version, Scored], where: Path) -> None:
+def _refuse_constant(scores: Mapping[Version, ScoredText], where: Path) -> None:
     """Refuse scores that are all 0, or all the same: no model predicted the texts."""
     sums = {math.fsum(row.logprobs_nats) for row in scores.values()}
     if len(scores) < _FEWEST_SCORES or len(sums) > 1:
@@ -127,7 +127,7 @@ def _refuse_constant(scores: Mapping[Version, Scored], where: Path) -> None:
     )
 
 
-def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:
+def _refuse_contradiction(row: ScoredText, of_text: Mapping[str, list[Version]]) -> None:
     """Refuse a row whose text does not belong to the item or version of its ids."""
     versions = of_text.get(_text_key(row.text), []) if row.text else []
     if row.item_id and row.variant and versions and (row.item_id, row.variant) not in versions:
@@ -141,7 +141,7 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
         )
 
 
-def _warn_about_differing_texts(rows: Sequence[Scored]) -> Iterator[str]:
+def _warn_about_differing_texts(rows: Sequence[ScoredText]) -> Iterator[str]:
     """Yield warnings about texts that differ from the items' texts."""
     if rows:
         yield (
@@ -178,20 +178,20 @@ def _text_key(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-def _versions_of_row(row: Scored, of_text: Mapping[str, list[Version]]) -> list[Version]:
+def _versions_of_row(row: ScoredText, of_text: Mapping[str, list[Version]]) -> list[Version]:
     if row.item_id and row.variant:
         return [(row.item_id, row.variant)]
     versions = of_text.get(_text_key(row.text), [])
     return [version for version in versions if row.item_id in ("", version[0])]
 
 
-def _describe_score(row: Scored) -> str:
+def _describe_score(row: ScoredText) -> str:
     return f'"{row.text}"' if row.text else f"the {row.variant} version of {row.item_id}"
 
 
 def _note_missing_scores(
-    scores: Mapping[Version, Scored],
-    unmatched: Sequence[Scored],
+    scores: Mapping[Version, ScoredText],
+    unmatched: Sequence[ScoredText],
     items: Sequence[Item],
     where: Path,
 ) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _note_missing_scores(
 
 
 def _refuse_nearly_alike(
-    unmatched: Sequence[Scored], unscored: Sequence[str], items: Sequence[Item]
+    unmatched: Sequence[ScoredText], unscored: Sequence[str], items: Sequence[Item]
 ) -> None:
     """Refuse a text of no item that is nearly the text of an item without a score."""
     without_score = {*unscored}
@@ -247,7 +247,7 @@ def _refuse_nearly_alike(
         for text in texts_of(item).values()
     }
     for row in unmatched[:_SHOWN]:
-        for key in get_close_matches(_text_key(row.text), keys, n=1, cutoff=_NEARLY_ALIKE):
+        for key in get_close_matches(_text_key(row.text), keys, n=1, cutoff=_LEAST_SIMILARITY):
             raise AnalysisError(
                 f'the text "{row.text[:60]}" belongs to no item, but it is nearly that of the '
                 f"item {keys[key]}, which has no score",
@@ -298,7 +298,7 @@ def _score_row(item: Item, version: str, matched: Matched) -> dict[str, object]:
     }
 
 
-def _find_first_difference(first_score: Scored, second_score: Scored) -> int | None:
+def _find_first_difference(first_score: ScoredText, second_score: ScoredText) -> int | None:
     """Return the number of tokens that two versions share at the start; None without tokens."""
     if len(first_score.logprobs_nats) == len(second_score.logprobs_nats) == 1:
         return 0

@@ -7,11 +7,11 @@ import pandas as pd
 # What platforms call people: hexadecimal numbers, or Mechanical Turk's ids.
 _PERSON_ID = re.compile(r"(?=.*\d)(?:[\da-fA-F_-]{16,}|A[\dA-Z]{9,})")
 _FEWEST_PEOPLE = 3
-_REPEATED = 0.05
+_MOST_REPEATED_SHARE = 0.05
 
 
 def find_participant_column(table: pd.DataFrame, presented: pd.DataFrame) -> str | None:
-    """Return the one column that may name participants: each judged several things, once each.
+    """Return the one column that may name participants: each judged several items, once each.
 
     Other columns, such as age, may fit too. The column that determines all other fitting columns is
     chosen. Numbers may also count trials: they name participants only where each number's rows
@@ -74,14 +74,14 @@ def find_possible_participants(table: pd.DataFrame, presented: pd.DataFrame) -> 
 
 
 def _judged_most(values: "pd.Series[str]", presented: pd.DataFrame) -> bool:
-    """Return whether a column's values judged more than half of the items each, few twice."""
+    """Return whether each value of a column judged over half of the items, and few twice."""
     rows = presented[values != ""].assign(_by=values[values != ""])
     item = presented.columns[0]
     judged = rows.groupby("_by")[item].nunique()
     return (
         len(judged) >= _FEWEST_PEOPLE
         and float(judged.median()) > max(1.0, presented[item].nunique() / 2)
-        and float(rows.duplicated().mean()) < _REPEATED
+        and float(rows.duplicated().mean()) < _MOST_REPEATED_SHARE
     )
 
 

@@ -12,7 +12,7 @@ from experiment.records import Variant
 LOWEST_ACCURACY, PAIR_CHANCE = 0.6, 0.5
 _FASTEST_MS = 100.0
 _RARE, _TENTH = 0.05, 0.1
-_PASS = "--accept-low-accuracy"
+_ACCEPT_OPTION = "--accept-low-accuracy"
 
 
 def check_accuracy(run: ExportedRun) -> None:
@@ -40,7 +40,7 @@ def check_accuracy(run: ExportedRun) -> None:
         expected=(
             f"an accuracy of at least {_format_share(LOWEST_ACCURACY)}, as attentive people have"
         ),
-        remedy=f"Correct the mapping; if people really were wrong that often, add {_PASS}",
+        remedy=f"Correct the mapping; if people really were wrong that often, add {_ACCEPT_OPTION}",
     )
 
 
@@ -57,7 +57,7 @@ def _check_among_options(
         where=str(run.folder),
         expected=f"an accuracy of at least {_format_share(lowest)}, as attentive people have",
         remedy="Check which columns hold the options, in their order, and which the choice; if "
-        f"people really were wrong that often, add {_PASS}",
+        f"people really were wrong that often, add {_ACCEPT_OPTION}",
     )
 
 
@@ -79,7 +79,7 @@ def _check_ratings(run: ExportedRun) -> None:
         where=str(run.folder),
         expected="higher ratings of the expected versions",
         remedy='Reverse the scale below [values.rating] in the mapping ("1" = "7" and so on), '
-        f"or correct [values.version]; if people really rated so, add {_PASS}",
+        f"or correct [values.version]; if people really rated so, add {_ACCEPT_OPTION}",
     )
 
 
@@ -157,7 +157,7 @@ def check_key_assignment(run: ExportedRun) -> None:
         where=str(run.folder),
         expected="participants whose choices are coded in one way",
         remedy="Map the column good_side or option_first; if they really were wrong that often, "
-        f"add {_PASS}",
+        f"add {_ACCEPT_OPTION}",
     )
 
 

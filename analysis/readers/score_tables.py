@@ -33,8 +33,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 _LOGPROBS = ("logprob", "log_prob", "logprobs", "log_probability", "loglikelihood",
              "log_likelihood", "score")  # fmt: skip
-VERSIONS = dict.fromkeys(("good", "grammatical", "acceptable"), Variant.GOOD)
-VERSIONS |= dict.fromkeys(("bad", "ungrammatical", "unacceptable"), Variant.BAD)
+VERSION_WORDS = dict.fromkeys(("good", "grammatical", "acceptable"), Variant.GOOD)
+VERSION_WORDS |= dict.fromkeys(("bad", "ungrammatical", "unacceptable"), Variant.BAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ def find_score_columns(table: RawTable, unit: str, chosen: Mapping[str, str]) ->
             # A header's unit applies under any name.
             unit_factor = abs(_unit_factors(factor).get(key_of(chosen[kind]), factor))
             return [ScoreColumn(chosen[kind], sign * unit_factor)]
-        if versions := [version for version in VERSIONS if f"{kind}_{version}" in chosen]:
+        if versions := [version for version in VERSION_WORDS if f"{kind}_{version}" in chosen]:
             return [
-                ScoreColumn(chosen[f"{kind}_{version}"], sign * factor, VERSIONS[version])
+                ScoreColumn(chosen[f"{kind}_{version}"], sign * factor, VERSION_WORDS[version])
                 for version in versions
             ]
     factors = _unit_factors(factor)
@@ -89,7 +89,7 @@ def find_score_columns(table: RawTable, unit: str, chosen: Mapping[str, str]) ->
     pairs = [
         ScoreColumn(by_key[header], value, variant)
         for name, value in factors.items()
-        for word, variant in VERSIONS.items()
+        for word, variant in VERSION_WORDS.items()
         for header in (f"{name}_{word}", f"{word}_{name}", f"sentence_{word}_{name}")
         if header in by_key
     ]
@@ -133,7 +133,7 @@ _SPECIAL = re.compile(r"(?!<unk>|\[unk\])(?:<\|?/?[\w ]+\|?>|\[[a-z]+\])", re.IG
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredText:
     """A file's score of one text.
 
     Attributes:
@@ -158,7 +158,7 @@ class Scored:
 
 def read_score_table(
     table: RawTable, unit: str, chosen: Mapping[str, str]
-) -> tuple[list[Scored], list[str]]:
+) -> tuple[list[ScoredText], list[str]]:
     """Return a table's scores, and the decisions made while reading, in sentences.
 
     Args:
@@ -198,13 +198,13 @@ def read_score_table(
 
 def _scores_of_row(
     row: RawRow, headers: Mapping[str, str], scores: Iterable[ScoreColumn]
-) -> Iterator[Scored]:
+) -> Iterator[ScoredText]:
     values = {name: row.values[header] for name, header in headers.items()}
     text = f"{values.get('context', '')} {values.get('text', '')}".strip()
     for score_column in scores:
         variant = score_column.variant or _parse_variant(values.get("variant", ""))
         numbers = row.values[score_column.header].split()
-        yield Scored(
+        yield ScoredText(
             row.place,
             tuple(parse_nats(number, score_column, row.place) for number in numbers or [""]),
             values.get("model", ""),
@@ -216,7 +216,7 @@ def _scores_of_row(
 
 def _text_of_version(row: RawRow, values: Mapping[str, str], variant: str) -> str:
     """Return the text that belongs to one of a row's two scores; empty if there is none."""
-    words = [word for word, version in VERSIONS.items() if version == variant]
+    words = [word for word, version in VERSION_WORDS.items() if version == variant]
     by_key = {key_of(name): value for name, value in row.values.items()}
     names = [
         name
@@ -237,7 +237,7 @@ def _parse_variant(word: str) -> str:
 
 def _join_token_rows(
     table: RawTable, headers: Mapping[str, str], column: ScoreColumn
-) -> tuple[list[Scored], list[str]]:
+) -> tuple[list[ScoredText], list[str]]:
     """Return one text per group of rows that differ only in the token, and irregularities."""
     keys = [
         headers[name] for name in ("model", "item_id", "variant", "sentence_id") if name in headers
@@ -302,7 +302,7 @@ def _token_position(row: RawRow, header: str) -> float:
 
 def _join_tokens(
     rows: list[RawRow], headers: Mapping[str, str], column: ScoreColumn
-) -> tuple[Scored, int]:
+) -> tuple[ScoredText, int]:
     values = {name: rows[0].values[header] for name, header in headers.items()}
     parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[headers["token"]])]
     scored_parts = [
@@ -312,7 +312,7 @@ def _join_tokens(
         raise AnalysisError("a text has no score at all", where=rows[0].place, expected="a number")
     tokens = [row.values[headers["token"]] for row in parts]
     text = values["text"] if "text" in values else "".join(map(_strip_boundary_marker, tokens))
-    scored = Scored(
+    scored = ScoredText(
         rows[0].place,
         tuple(parse_nats(row.values[column.header], column, row.place) for row in scored_parts),
         values.get("model", ""),
@@ -333,18 +333,18 @@ _DELIMITED = (".csv", ".tsv", ".tab", ".xlsx", ".jsonl", ".json", ".parquet")
 # A space-separated header must name a token column and a score column.
 _TOKENS = {"word", "token", "sentence", "text"}
 _SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
-_NOTE = "Columns are divided by spaces."
+_SPACES_NOTE = "Columns are divided by spaces."
 
 
-def read_scores(path: Path, headers: Sequence[str] = ()) -> RawTable:
+def read_scores(path: Path, headers: Sequence[str] = (), sheet: str = "") -> RawTable:
     """Read a file of scores as a table, with or without delimiters, and with or without headers.
 
     Raises:
         AnalysisError: A line has more or fewer values than there are columns.
         MaterialsError: The file cannot be read.
     """
-    if headers or path.suffix.lower() in (".tab", ".xlsx", ".jsonl", ".json", ".parquet"):
-        return read_raw(path, columns=headers)
+    if headers or sheet or path.suffix.lower() in (".tab", ".xlsx", ".jsonl", ".json", ".parquet"):
+        return read_raw(path, columns=headers, sheet_title=sheet)
     text, notes = read_text(path)
     lines = [(n, line) for n, line in enumerate(text.splitlines(), start=1) if line.strip()]
     header = lines[0][1].split() if lines else []
@@ -354,7 +354,7 @@ def read_scores(path: Path, headers: Sequence[str] = ()) -> RawTable:
     if not (names & _TOKENS and names & _SCORES) or any(m in lines[0][1] for m in "\t,;|"):
         return read_raw(path)
     rows = [RawRow(f"{path}, line {n}", _cut_line(path, n, header, line)) for n, line in lines[1:]]
-    return RawTable(path, tuple(header), tuple(rows), (*notes, _NOTE))
+    return RawTable(path, tuple(header), tuple(rows), (*notes, _SPACES_NOTE))
 
 
 def _cut_line(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:

@@ -15,8 +15,8 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.data.n_alternatives import NONE
 from analysis.errors import AnalysisError
-from analysis.readers.long_form import ROW
-from analysis.readers.mapping import Meaning, simplify_name
+from analysis.readers.long_form import ROW_COLUMN
+from analysis.readers.mapping import TableMap, simplify_name
 from analysis.readers.texts import Options, comparable_text
 from experiment.materials.formats.options import find_further_options
 from experiment.records import SIDES, Item, Side, Variant
@@ -44,7 +44,7 @@ def is_none(text: str) -> bool:
 
 
 def are_options_offered(
-    rows: pd.DataFrame, items: Sequence[Item], mapping: Meaning, known: Mapping[str, Options]
+    rows: pd.DataFrame, items: Sequence[Item], mapping: TableMap, known: Mapping[str, Options]
 ) -> bool:
     """Return whether judgments are choices among three or more options.
 
@@ -81,7 +81,7 @@ def add_choices(
     rows: pd.DataFrame,
     table: pd.DataFrame,
     items: Sequence[Item],
-    mapping: Meaning,
+    mapping: TableMap,
     path: Path,
 ) -> ExportedRun:
     """Return a run whose answers are choices among several options.
@@ -130,7 +130,7 @@ def add_choices(
 
 
 def _find_shown_texts(
-    rows: pd.DataFrame, table: pd.DataFrame, mapping: Meaning
+    rows: pd.DataFrame, table: pd.DataFrame, mapping: TableMap
 ) -> list[tuple[str, ...]]:
     """Return the options on the screen for each judgment, in their order; empty if unknown."""
     if OPTIONS in rows:
@@ -138,7 +138,7 @@ def _find_shown_texts(
     columns = [name for name in mapping.options if name in table]
     if not columns:
         return [tuple(mapping.options)] * len(rows)
-    texts = table[columns].to_numpy()[rows[ROW].to_numpy()]
+    texts = table[columns].to_numpy()[rows[ROW_COLUMN].to_numpy()]
     return [tuple(text for text in row if text) for row in texts]
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
-from analysis.readers.mapping import Meaning, parse_truth
+from analysis.readers.mapping import TableMap, parse_truth
 from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Side, Variant
@@ -72,9 +72,9 @@ def find_shown_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -
 
 
 def settle_typed_answers(
-    rows: pd.DataFrame, mapping: Meaning, account: Accounting, path: Path
+    rows: pd.DataFrame, mapping: TableMap, account: Accounting, path: Path
 ) -> pd.DataFrame:
-    """Return rows that say of each typed answer whether the person could not think of one.
+    """Return rows in which typed answers that mean "I cannot think of any" are marked.
 
     Rows without a text are left out, unless they or the mapping say that it means no answer.
 

@@ -27,9 +27,9 @@ from experiment.materials.formats.delimited import (
     cells_of,
     find_layout,
     open_text,
-    sheet,
+    read_sheet,
 )
-from experiment.materials.formats.raw import refuse_needless_names, refuse_other_number
+from experiment.materials.formats.raw import refuse_needless_options, refuse_other_number
 
 # The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"
@@ -104,7 +104,7 @@ def empty_missing_marks(source: Source, kept_values: Collection[str] = ()) -> So
     return replace(source, table=source.table.assign(**changed), notes=(*source.notes, *notes))
 
 
-def read_source(path: Path, headers: Sequence[str] = ()) -> Source:
+def read_source(path: Path, headers: Sequence[str] = (), sheet_title: str = "") -> Source:
     """Read a file as a table; the format is detected from the content rather than the name.
 
     A folder is read as one table of all its files, each with one result: programs that
@@ -113,15 +113,16 @@ def read_source(path: Path, headers: Sequence[str] = ()) -> Source:
     Args:
         path: The file or folder.
         headers: The names of all columns, in their order, if the tables have no headers.
+        sheet_title: The sheet of a workbook, if it is not the first.
 
     Raises:
         AnalysisError: The file does not exist, has no rows, or cannot be read.
         MaterialsError: The headers are not as many as the columns, or not needed.
     """
     if path.is_dir():
-        return _stack_folder(path, headers)
+        return _stack_folder(path, headers, sheet_title)
     try:
-        source = _read_file(path, headers)
+        source = _read_file(path, headers, sheet_title)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
             f"the file cannot be read ({why_unread(error)})",
@@ -147,11 +148,11 @@ def _strip_cells(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**stripped) if stripped else table
 
 
-def _stack_folder(folder: Path, headers: Sequence[str]) -> Source:
+def _stack_folder(folder: Path, headers: Sequence[str], sheet_title: str) -> Source:
     """Return the stacked tables of a folder's files; ``result`` identifies the file."""
     all_files = sorted(path for path in folder.iterdir() if path.is_file())
     files = [path for path in all_files if path.name[0] != "."]
-    sources = [read_source(file, headers) for file in files]
+    sources = [read_source(file, headers, sheet_title) for file in files]
     formats = sorted({source.format for source in sources})
     if len(formats) != 1:
         raise AnalysisError(
@@ -177,19 +178,19 @@ def _stack_folder(folder: Path, headers: Sequence[str]) -> Source:
 
 def _add_file_name(source: Source) -> pd.DataFrame:
     """Return a file's table with the file name as ``result``, however many results it contains."""
-    table = source.table.rename(columns={json_trials.RESULT: WITHIN_FILE})
-    return table.assign(**{json_trials.RESULT: source.path.name})
+    table = source.table.rename(columns={json_trials.RESULT_COLUMN: WITHIN_FILE})
+    return table.assign(**{json_trials.RESULT_COLUMN: source.path.name})
 
 
-def _read_file(path: Path, headers: Sequence[str]) -> Source:
-    refuse_needless_names(headers, path)
+def _read_file(path: Path, headers: Sequence[str], sheet_title: str) -> Source:
+    refuse_needless_options(headers, sheet_title, path)
     if path.suffix == ".parquet":
         frame = pq.read_table(path).to_pandas()
         return _recognise_program(
             path, json_trials.trials_as_text(frame.to_dict("records")), "table"
         )
     if path.suffix.lower() == ".xlsx":
-        return _read_workbook(path, headers)
+        return _read_workbook(path, headers, sheet_title)
     if other := _UNREAD.get(path.suffix.lower()):
         name, remedy = other
         raise AnalysisError(
@@ -221,9 +222,9 @@ def _read_file(path: Path, headers: Sequence[str]) -> Source:
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
-def _read_workbook(path: Path, names: Sequence[str]) -> Source:
-    """Return a workbook's first sheet; without names, its first row that is not empty has them."""
-    lines, notes = sheet(path)
+def _read_workbook(path: Path, names: Sequence[str], sheet_title: str) -> Source:
+    """Return a workbook's sheet; without names, its first row that is not empty has them."""
+    lines, notes = read_sheet(path, sheet_title)
     cells = [row for _, row in lines if any(cell.strip() for cell in row)]
     if not cells:
         return Source(path, "workbook", pd.DataFrame())
@@ -280,7 +281,7 @@ def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     if not is_header.any():
         return frame, 0
     numbers = (is_header.cumsum() + 1).astype(str)
-    without_headers = frame.assign(**{json_trials.RESULT: numbers})[~is_header].reset_index(
+    without_headers = frame.assign(**{json_trials.RESULT_COLUMN: numbers})[~is_header].reset_index(
         drop=True
     )
     return without_headers, int(is_header.sum())

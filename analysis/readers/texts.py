@@ -28,7 +28,7 @@ def normalise_text(text: str) -> str:
 
 
 # From the loosest comparison to the strictest.
-_WAYS = (
+_COMPARISONS = (
     comparable_text,
     lambda text: _MARKS.sub("", normalise_text(text).translate(_QUOTES)),
     lambda text: normalise_text(text).translate(_QUOTES).casefold(),
@@ -53,7 +53,7 @@ class Options:
         self.texts, self._names = tuple(versions.values()), frozenset(versions)
         self.alike = normalise_text(item.good) == normalise_text(item.alternative)
         n_distinct = len(set(map(normalise_text, self.texts)))
-        distinguishing = [way for way in _WAYS if len({*map(way, self.texts)}) == n_distinct]
+        distinguishing = [way for way in _COMPARISONS if len({*map(way, self.texts)}) == n_distinct]
         self._way = distinguishing[0]
         self._found: dict[str, str] = {}
         if not self.alike:
@@ -73,7 +73,7 @@ class Options:
 
 
 # What joins the ids of items that fit a row equally.
-OR = " or "
+OR_SEPARATOR = " or "
 
 
 def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[frozenset[str]]:

@@ -19,7 +19,7 @@ _MEASURES = {
     "yes_no_effects": "yes",
     "reading_effects": "log_rt",
 }
-_LEFT_OUT = (
+_LEFT_OUT_NOTE = (
     "Differences that the comparisons answer are left out here; the file tables/{} has them too."
 )
 # A table of ratings also gives the same differences in standard deviations.
@@ -46,7 +46,7 @@ def _reduce(table: Table, answered: pd.DataFrame) -> Iterator[Table]:
     region = table.frame.get("region", pd.Series("", table.frame.index))
     of_table = _make_row_keys(table.frame["construction"], table.frame["contrast"], region)
     is_left = [key not in keys for key in of_table]
-    note = _LEFT_OUT.format(f"{table.name}.csv")
+    note = _LEFT_OUT_NOTE.format(f"{table.name}.csv")
     if all(is_left):
         yield table
     elif table.name == "rating_effects":

@@ -38,7 +38,7 @@ def fill_in(words: str, study: Study) -> str:
 
 
 def describe_reason(study: Study, name: str) -> str:
-    """Return why a rule excluded, with the kinds of trials if each such rule names them."""
+    """Return a rule's reason to exclude, with the kinds of trials if all such rules name them."""
     kinds = [rule.model_dump().get("kind") or () for rule in study.exclusion if rule.rule == name]
     if not kinds or not all(kinds):
         return reason(name)

@@ -23,7 +23,7 @@ _LEVEL = 0.05
 # stricter levels, so that at most about 5 % of studies make any wrong statement about a model
 # (benchmarks/headline.py: 1.1 % over all situations, 5.5 % in one of thirty).
 EXPLORATORY_ALPHA = 0.005
-_STRICT = f"p < {EXPLORATORY_ALPHA:g}".replace("0.", ".")
+_STRICT_P = f"p < {EXPLORATORY_ALPHA:g}".replace("0.", ".")
 
 
 class Verdict(StrEnum):
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
     UNKNOWN = "asked about too few items, or compared with too few participants, for a conclusion"
 
 
-class Errors(StrEnum):
+class ErrorOverlap(StrEnum):
     """Whether a model makes errors on the same items as participants."""
 
     SAME = "It errs on the same items as people more often than chance"
@@ -65,7 +65,7 @@ def judge_difference(difference: Mapping[Hashable, Any]) -> Verdict:
     return Verdict.BETTER if high < 0 else Verdict.UNDECIDED
 
 
-def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
+def judge_errors(kappa: Mapping[Hashable, Any] | None) -> ErrorOverlap:
     """Return whether errors occur on the same items.
 
     Args:
@@ -73,10 +73,10 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
             ``analysis.statistics.consistency.error_consistency``; None if there is no kappa.
     """
     if kappa is None or pd.isna(kappa["p"]):
-        return Errors.UNKNOWN
+        return ErrorOverlap.UNKNOWN
     if kappa["p"] >= EXPLORATORY_ALPHA:
-        return Errors.UNDECIDED
-    return Errors.SAME if kappa["kappa"] > 0 else Errors.OTHER
+        return ErrorOverlap.UNDECIDED
+    return ErrorOverlap.SAME if kappa["kappa"] > 0 else ErrorOverlap.OTHER
 
 
 def note_equal_scores(model: str, n_sentences: int) -> str:
@@ -202,8 +202,8 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
         return
     model_rows = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
     row = model_rows.to_dict("records")[0] if len(model_rows) else None
-    agreement = errors(row)
-    if row is None or agreement is Errors.UNKNOWN:
+    agreement = judge_errors(row)
+    if row is None or agreement is ErrorOverlap.UNKNOWN:
         return
     kappa = f"kappa {_format_signed(row['kappa'])}, {_format_interval(row)}"
     among = rows[(rows["first"] == PEOPLE) & (rows["second"] == PEOPLE)]
@@ -212,9 +212,9 @@ def _describe_errors(model: str, statistics: Statistics) -> Iterator[str]:
         for pair in among.dropna(subset="low").to_dict("records")
     )
     p = f"{write_p(row['p'])} for kappa = 0"
-    if agreement is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
+    if agreement is ErrorOverlap.UNDECIDED and not row["low"] <= 0 <= row["high"]:
         # The statement may use a stricter level than the 95% interval; the two do not conflict.
-        p = f"{p}, and statements other than the primary comparisons need {_STRICT}"
+        p = f"{p}, and statements other than the primary comparisons need {_STRICT_P}"
     yield f"{agreement.value} ({kappa}; {p}{among_people})."
 
 
@@ -232,7 +232,7 @@ def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator
     differing = model_rows[model_rows["p_holm"] < EXPLORATORY_ALPHA]
     n = int(model_rows["p_holm"].notna().sum())
     if differing.empty:
-        yield f"No construction of the {n} differs at {_STRICT} after Holm correction."
+        yield f"No construction of the {n} differs at {_STRICT_P} after Holm correction."
         return
     order = differing["difference"].abs().sort_values(ascending=False, kind="stable").index
     titles = {
@@ -247,10 +247,10 @@ def _describe_gaps(model: str, statistics: Statistics, study: Study) -> Iterator
         for row in differing.loc[order[:_GAPS_NAMED]].to_dict("records")
     ]
     yield (
-        f"{len(differing)} of the {n} constructions differ at {_STRICT} after Holm correction, "
+        f"{len(differing)} of the {n} constructions differ at {_STRICT_P} after Holm correction, "
         f"most of all {', '.join(gap_phrases)}."
         if len(differing) > 1
-        else f"The only construction of the {n} that differs at {_STRICT} after Holm correction: "
+        else f"The only construction of the {n} that differs at {_STRICT_P} after Holm correction: "
         f"{gap_phrases[0]}."
     )
 

@@ -29,7 +29,7 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import ModelFacts, count_noun
 from analysis.tables.render import save_table
 from analysis.tables.section import Section
-from analysis.tables.text import make_blocks, number_footnotes, replace_minus_signs, spans
+from analysis.tables.text import group_headings, make_blocks, number_footnotes, replace_minus_signs
 from experiment.exclusion.rules import rule_in_words
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
@@ -40,7 +40,7 @@ _WIDE_COLUMNS = 11
 _COLUMN_POINTS = 260
 # How the names of tables end whose rows are contrasts of a design.
 _DESIGN_MODELS = ("design_model", "rating_model", "yes_no_model", "reading_model")
-_OF_CONTRASTS = ("_effects", *_DESIGN_MODELS)
+_CONTRAST_TABLES = ("_effects", *_DESIGN_MODELS)
 # The figures of a design's cells, which the report shows with the primary comparisons.
 _DESIGN_FIGURES = ("design", "ratings", "yes_no_design", "reading_times")
 
@@ -111,7 +111,7 @@ def render_report(
         rule_in_words=partial(rule_in_words, titles=_construction_titles(comparison.study)),
         blocks=make_blocks,
         label_in_words=_label_in_words,
-        spans=spans,
+        spans=group_headings,
     )
 
 
@@ -166,13 +166,13 @@ def _choose_front_tables(comparison: Comparison) -> list[Table]:
 
 
 def _choose_checklist(comparison: Comparison) -> list[Table]:
-    """Return the tables that are a page of their own: longer than the results, for a supplement."""
+    """Return the checklist's tables, which get a page of their own: they exceed the results."""
     return [table for table in comparison.tables if table.section is Section.BASELINE]
 
 
 def _label_in_words(table: Table, label: str) -> str:
     """Return a row's label for readers; programs find rows of differences by their notation."""
-    return label_in_words(label) if table.name.endswith(_OF_CONTRASTS) else label
+    return label_in_words(label) if table.name.endswith(_CONTRAST_TABLES) else label
 
 
 def _figures_of_table(

@@ -22,9 +22,9 @@ from experiment.responses.rating.rating import Scales
 from experiment.responses.registry import known_response
 
 # The findings about a run of any type of response.
-SHARED: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN, SEPARATING)
+SHARED_FINDINGS: tuple[Finding, ...] = (FLOW, LATE_ANSWERS, PLAN, SEPARATING)
 # Findings of optional parts of the installation; they come last.
-_OPTIONAL = Registry(
+_OPTIONAL_FINDINGS = Registry(
     "finding",
     {
         "over_time": "analysis.over_time.finding:OVER_TIME",
@@ -60,8 +60,8 @@ class ResponseAnalysis:
         join: Joins participants' answers and models' decisions on the same items.
         summary: Returns the report's first sentences, from the inputs of findings and their
             statistics by name.
-        findings: The type's findings, in the report's order; those of ``SHARED`` that it does not
-            list follow them.
+        findings: The type's findings, in the report's order; the unlisted ones of
+            ``SHARED_FINDINGS`` follow them.
     """
 
     name: str
@@ -103,8 +103,8 @@ def select_findings(response: ResponseAnalysis, inputs: FindingInputs) -> list[F
     The study's comparisons come first.
     """
     names = {finding.name for finding in response.findings}
-    optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
-    shared = [finding for finding in (*SHARED, *optional) if finding.name not in names]
+    optional = (cast(Finding, _OPTIONAL_FINDINGS.load(name)) for name in _OPTIONAL_FINDINGS)
+    shared = [finding for finding in (*SHARED_FINDINGS, *optional) if finding.name not in names]
     return [
         finding
         for finding in (COMPARISONS, *response.findings, *shared)

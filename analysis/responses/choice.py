@@ -30,7 +30,7 @@ from analysis.tables.provenance import AskedFor
 from experiment.plugins import Registry
 
 # An installation may lack model participants.
-_OPTIONAL = Registry("finding", {"takers": "analysis.takers.finding:TAKERS"}, called=False)
+_OPTIONAL_FINDINGS = Registry("finding", {"takers": "analysis.takers.finding:TAKERS"}, called=False)
 
 
 def _summarise_choices(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -48,7 +48,7 @@ CHOICE = ResponseAnalysis(
         CHOICE_EFFECTS,
         OPTIONS,
         DIFFERENCES,
-        *(cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL),
+        *(cast(Finding, _OPTIONAL_FINDINGS.load(name)) for name in _OPTIONAL_FINDINGS),
         SEEN,
         AGREEMENT,
         ITEM_MAP,

@@ -92,7 +92,7 @@ def _model_sentences(
             )
 
 
-_ASKED = AskedFor(
+_RATING_WORDS = AskedFor(
     shown="one sentence",
     task="rated it on a scale from 1 to {points}",
     answer="rating",
@@ -107,7 +107,7 @@ _ASKED = AskedFor(
 )
 RATING = ResponseAnalysis(
     "rating",
-    _ASKED,
+    _RATING_WORDS,
     _join_ratings,
     _summarise_ratings,
     (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, LINK_FUNCTIONS, OTHER_RATED),

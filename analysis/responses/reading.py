@@ -12,7 +12,7 @@ from analysis.findings.design import cell_names
 from analysis.findings.design_model import RATING_MODEL, READING_MODEL
 from analysis.findings.finding import FindingInputs, titles_of
 from analysis.findings.links import LINK_FUNCTIONS
-from analysis.findings.measures import RATING_EFFECTS, READ, READING_EFFECTS
+from analysis.findings.measures import RATING_EFFECTS, READING, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import correction_in_words
@@ -54,7 +54,7 @@ def _effect_sentences(
     Where the study's comparisons are of reading times, they say which region the question is of.
     """
     answered = statistics.get(NAME, pd.DataFrame(columns=["measure", "role"]))
-    if ((answered["measure"] == READ.value) & (answered["role"] == "primary")).any():
+    if ((answered["measure"] == READING.value) & (answered["role"] == "primary")).any():
         return
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
     titles = titles_of(inputs.context.study)

@@ -20,7 +20,7 @@ from analysis.tables.provenance import AskedFor
 
 
 def join_answers_alone(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the answers to texts that models decide nothing about, after checking the scores."""
+    """Return the answers to texts on which models make no decisions, after checking the scores."""
     answers = judgments(run)
     items = answers["item_id"].unique().tolist()
     for model_scores in scores:

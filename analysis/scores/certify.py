@@ -17,7 +17,7 @@ N_SAMPLED = 1_024
 # Exact scores of one sentence differ by less than this between batch shapes.
 EXACT_NATS = 1e-4
 
-Answer = Callable[[Sequence[int]], pa.Table]
+RescoreFunction = Callable[[Sequence[int]], pa.Table]
 
 
 @dataclass(frozen=True, slots=True)

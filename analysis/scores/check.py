@@ -29,11 +29,11 @@ _SUM_NATS = 1e-6
 _UNSPACED_NAMES = ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH", "THAI",
                    "LAO", "KHMER", "MYANMAR", "TIBETAN")  # fmt: skip
 
-Recompute = Callable[[list[str]], Recomputed]
+RecomputeFunction = Callable[[list[str]], Recomputed]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ScoreCheck:
     """The result of a check: the differences between a run's scores and recomputed scores.
 
     Attributes:
@@ -79,12 +79,12 @@ class Check:
         )
 
 
-def combine_checks(checks: Sequence[Check]) -> str:
+def combine_checks(checks: Sequence[ScoreCheck]) -> str:
     """Return a sentence that combines several checks of one run; empty if there are none."""
     if not checks:
         return ""
     return str(
-        Check(
+        ScoreCheck(
             max(check.worst_nats for check in checks),
             sum(check.n_rows for check in checks),
             sum(check.n_close for check in checks),
@@ -101,11 +101,11 @@ def check_scores(
     table: pa.Table,
     bounds: Callable[[int], Floats | None],
     render: Callable[[str], str],
-    recompute: Recompute,
+    recompute: RecomputeFunction,
     rng: np.random.Generator,
     raw_texts: RawTexts | None = None,
     further: Sequence[str] = (),
-) -> Check | None:
+) -> ScoreCheck | None:
     """Compare a score table with scores recomputed from its items' texts.
 
     The check covers a random 1% of the rows (at least ``AT_LEAST``), the longest rows, and both
@@ -150,7 +150,7 @@ def check_scores(
     otherwise = _count_changed_decisions(
         table, pairs, {row: recomputed_by_text[texts[row]] for row in pairs.ravel().tolist()}
     )
-    return Check(
+    return ScoreCheck(
         worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent, n_in_file
     )
 

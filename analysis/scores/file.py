@@ -26,7 +26,7 @@ from analysis.scores.certify import (
     find_worst_difference,
     split_into_chunks,
 )
-from analysis.scores.check import Check, check_scores, combine_checks, make_error_bounds
+from analysis.scores.check import ScoreCheck, check_scores, combine_checks, make_error_bounds
 from analysis.scores.materials import (
     Chunk,
     Sentences,
@@ -50,13 +50,13 @@ from lm.sharding import (
     TEXTS_AT_A_TIME,
     Loading,
     ReadsStreams,
+    make_shards,
     score_texts,
     scorer_of,
-    shards,
     stream_reader_of,
 )
 
-_FACTS = "facts.json"
+_FACTS_FILE = "facts.json"
 
 
 class ShardCache:
@@ -99,7 +99,7 @@ def open_shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache
     facts_json = json.dumps(dict(facts), indent=2, sort_keys=True)
     if not _matches_facts(folder, facts_json):
         shutil.rmtree(folder, ignore_errors=True)
-        with atomic_write(folder / _FACTS) as temporary:
+        with atomic_write(folder / _FACTS_FILE) as temporary:
             temporary.write_text(facts_json, encoding="utf-8", newline="\n")
     yield ShardCache(folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -107,7 +107,7 @@ def open_shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache
 
 def _matches_facts(folder: Path, described: str) -> bool:
     try:
-        return (folder / _FACTS).read_text(encoding="utf-8") == described
+        return (folder / _FACTS_FILE).read_text(encoding="utf-8") == described
     except OSError:
         return False
 
@@ -169,7 +169,7 @@ def write_score_file(
     }
     with open_shard_cache(out, about) as cache:
         certificates: list[Certificate] = []
-        checks: list[Check] = []
+        checks: list[ScoreCheck] = []
         with (
             atomic_write(out) as temporary,
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
@@ -202,7 +202,7 @@ def write_score_file(
 
 
 def _add_results(
-    facts: ScoreFacts, certificates: Sequence[Certificate], checks: Sequence[Check]
+    facts: ScoreFacts, certificates: Sequence[Certificate], checks: Sequence[ScoreCheck]
 ) -> ScoreFacts:
     results = {"certificate": combine_certificates(certificates), "check": combine_checks(checks)}
     return facts.model_copy(update=results)
@@ -226,7 +226,7 @@ class _BlockScores:
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, with a certificate if the first pass was fast."""
-        indices = shards(self._wanted.distinct)
+        indices = make_shards(self._wanted.distinct)
         fast = self._scoring.loading.fast
         chunks = self._score_chunks("shard", indices, fast=fast)
         table = make_score_table(self._wanted, chunks)
@@ -240,7 +240,7 @@ class _BlockScores:
         rendering: Callable[[str], str],
         rng: np.random.Generator,
         raw_texts: RawTexts | None,
-    ) -> Check | None:
+    ) -> ScoreCheck | None:
         """Check the block's score table against recomputed scores of its items."""
         recompute_part = partial(
             recompute_scores, self._scoring.model, loading=self._scoring.loading
@@ -300,7 +300,7 @@ class _BlockScores:
             self._scoring.progress(int(self._versions[indices].sum()))
 
 
-READING = "as one stream, each item after the good versions of all items before it"
+AS_STREAM = "as one stream, each item after the good versions of all items before it"
 # Their hidden states are collected for one softmax.
 _ITEMS_AT_A_TIME = 256
 

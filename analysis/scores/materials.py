@@ -15,7 +15,7 @@ from experiment.records import Item, Variant
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.scorer import HasSubwords, Scorer, TokenScores
-from lm.sharding import shards
+from lm.sharding import make_shards
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -104,10 +104,10 @@ def _find_end_of_context(text: str, rendered: str, context: str) -> int:
     A rendering may end the context alone with a full stop, which the whole text has elsewhere.
     """
     shared = "".join(longest_common_prefix((text, rendered))).rstrip()
-    return len(shared) if _letters(shared) == _letters(context) else -1
+    return len(shared) if _keep_letters(shared) == _keep_letters(context) else -1
 
 
-def _letters(text: str) -> list[str]:
+def _keep_letters(text: str) -> list[str]:
     return re.findall(r"\w", text.casefold())
 
 
@@ -299,7 +299,7 @@ def score_items(
     sentences_ = add_choices(collect_sentences(items, render, further), lambda: scorer)
     return make_score_table(
         sentences_,
-        (_score_chunk(scorer, sentences_, indices) for indices in shards(sentences_.distinct)),
+        (_score_chunk(scorer, sentences_, indices) for indices in make_shards(sentences_.distinct)),
     )
 
 

@@ -29,7 +29,7 @@ from experiment.records import Variant
 
 Floats = NDArray[np.float64]
 
-FULL = "sum"
+SUM = "sum"
 METRICS: Mapping[str, str] = MappingProxyType(
     {
         "sum": "log p of the whole sentence",
@@ -46,13 +46,13 @@ METRICS: Mapping[str, str] = MappingProxyType(
     }
 )
 # Without contexts these are the sum and the mean.
-OF_CHOICE = ("choice", "choice_mean")
+CHOICE_METRICS = ("choice", "choice_mean")
 NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
 # Metrics that need no second version also apply to single sentences.
-WHOLE = ("sum", "mean", "unigram", "slor", "penlp")
+SENTENCE_METRICS = ("sum", "mean", "unigram", "slor", "penlp")
 _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
 # The last digits of the same words' scores differ between batches.
-_SAME_NATS = 1e-4
+_EQUAL_NATS = 1e-4
 
 
 def describe_metric(metric: str) -> str:
@@ -153,7 +153,7 @@ def _find_first_difference(matrix: Floats) -> NDArray[np.int64]:
     good, alternative = matrix[0::2], matrix[1::2]
     # Two impossible tokens (-inf each) count as equal.
     difference = np.subtract(good, alternative, out=np.zeros(good.shape), where=good != alternative)
-    differs = np.abs(difference) > _SAME_NATS
+    differs = np.abs(difference) > _EQUAL_NATS
     return np.asarray(differs.argmax(axis=1), np.int64)
 
 
@@ -181,14 +181,14 @@ def compute_metric(tokens: Tokens, metric: str, unigram: Tokens | None = None) -
         return np.asarray(logprobs.sum(axis=1) / penalty**_PENALTY_POWER)
     if metric in ("word", "word_unigram"):
         return np.asarray(logprobs[np.arange(len(logprobs)), tokens.start])
-    if metric in OF_CHOICE and (tokens.choice < 0).any():
+    if metric in CHOICE_METRICS and (tokens.choice < 0).any():
         raise AnalysisError(
             f'the metric "{metric}" needs the place of each choice after its context, which the '
             "scores do not name",
             expected="scores of `parallax lm score`",
             remedy="Score the items again, with the rendering as_written",
         )
-    start = tokens.choice if metric in OF_CHOICE else tokens.start
+    start = tokens.choice if metric in CHOICE_METRICS else tokens.start
     is_later = np.arange(logprobs.shape[1]) >= start[:, None]
     sums = np.asarray(np.where(is_later, logprobs, 0).sum(axis=1))
     return sums / (tokens.lengths - start) if metric.endswith("_mean") else sums
@@ -231,9 +231,9 @@ def apply_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> 
         AnalysisError: The required unigram model is missing, or has other items.
     """
     check_metric(metric)
-    if metric == FULL:
+    if metric == SUM:
         return scores
-    if metric in WHOLE and _has_single_version(scores):
+    if metric in SENTENCE_METRICS and _has_single_version(scores):
         return replace(
             scores,
             frame=scores.frame.assign(
@@ -259,7 +259,7 @@ def compute_sentence_metric(scores: Scores, metric: str, unigram: Scores | None 
 
     Args:
         scores: A model's scores, as read.
-        metric: One of ``WHOLE``.
+        metric: One of ``SENTENCE_METRICS``.
         unigram: A unigram model's scores of the same rows.
 
     Raises:

@@ -23,8 +23,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from analysis.errors import AnalysisError
 from experiment.records import Item
 
-_TASKS = (".yaml", ".yml")
-_SEPARATED = (".csv", ".tsv", ".tab", ".txt")
+_TASK_SUFFIXES = (".yaml", ".yml")
+_TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _DELIMITERS = ",;\t|"
 _ENCODINGS = ("utf-8-sig", "cp1252")
 # What odd files raise: broken JSON, templates, literals, quotation marks, archives.
@@ -41,15 +41,15 @@ class RawTexts:
     Attributes:
         path: The file or folder.
         cells: For each text without its white space, every way in which the file writes it.
-        wholes: For tasks, the same for prompt, delimiter and choice together.
+        joined_texts: For tasks, the same for prompt, delimiter and choice together.
     """
 
     path: Path
     cells: Mapping[str, frozenset[str]]
-    wholes: Mapping[str, frozenset[str]]
+    joined_texts: Mapping[str, frozenset[str]]
 
     def find_text(self, item: Item, option: str) -> str | None:
-        """Return an option after its context as the file writes it; None if it is composed.
+        """Return an option after its context, as written in the file; None if no cell contains it.
 
         A composed text, such as regions that are joined, is in no cell of the file.
 
@@ -57,7 +57,7 @@ class RawTexts:
             AnalysisError: The file has the text, but with other white space.
         """
         text = item.after_context(option)
-        if written := self.wholes.get(_remove_spaces(text)):
+        if written := self.joined_texts.get(_remove_spaces(text)):
             # The space before a choice without a prompt is the rendering's.
             return self._require_same_text(
                 text, frozenset(written | {t.removeprefix(" ") for t in written})
@@ -92,22 +92,22 @@ def read_raw_texts(path: Path, files: Iterable[Path]) -> RawTexts | None:
         files: The files.
     """
     cells: dict[str, set[str]] = {}
-    wholes: dict[str, set[str]] = {}
+    joined_texts: dict[str, set[str]] = {}
     for file in files:
-        is_task = file.suffix.lower() in _TASKS
+        is_task = file.suffix.lower() in _TASK_SUFFIXES
         try:
             texts = set(_fill_task(file) if is_task else _read_cells(file))
         except _UNREADABLE:
             continue
-        ways = wholes if is_task else cells
+        ways = joined_texts if is_task else cells
         for text in texts:
             ways.setdefault(_remove_spaces(text), set()).add(text)
-    if not cells and not wholes:
+    if not cells and not joined_texts:
         return None
     return RawTexts(
         path,
         {key: frozenset(ways) for key, ways in cells.items()},
-        {key: frozenset(ways) for key, ways in wholes.items()},
+        {key: frozenset(ways) for key, ways in joined_texts.items()},
     )
 
 
@@ -134,7 +134,7 @@ def _read_cells(path: Path) -> Iterator[str]:
         for worksheet in load_workbook(path, read_only=True, data_only=True):
             for row in worksheet.iter_rows(values_only=True):
                 yield from (cell for cell in row if isinstance(cell, str))
-    elif suffix in _SEPARATED:
+    elif suffix in _TABLE_SUFFIXES:
         yield from _separated_cells(path)
 
 
@@ -233,7 +233,7 @@ def _task_rows(task: Mapping[str, Any], path: Path) -> Iterator[Mapping[str, Any
             for line in _decode(file).split("\n"):
                 if line.strip():
                     yield json.loads(line)
-        elif file.suffix.lower() in _SEPARATED:
+        elif file.suffix.lower() in _TABLE_SUFFIXES:
             delimiter = "," if file.suffix.lower() == ".csv" else "\t"
             yield from csv.DictReader(io.StringIO(_decode(file), newline=""), delimiter=delimiter)
 

@@ -22,7 +22,7 @@ from lm.scorer import HasSubwords, Scorer
 
 WORD_TOKENS, AS_WRITTEN = "lower_case_tokens", "as_written"
 # A file's texts get no full stop that they do not have.
-_FILE_TOKENS = "split_lower_case_tokens"
+_FILE_RENDERING = "split_lower_case_tokens"
 
 Progress = Callable[[Iterator[Item]], Iterator[Item]]
 
@@ -77,7 +77,7 @@ class Materials:
         return replace(self, rendering=rendering, changes=[])
 
     def noting(self, rendering_function: Callable[[str], str]) -> Callable[[str], str]:
-        """Return a rendering that keeps each text it changes, with the result, in ``changes``."""
+        """Return a rendering that also records each changed text and its result in ``changes``."""
 
         def noted(text: str) -> str:
             rendered = rendering_function(text)
@@ -115,7 +115,7 @@ def find_materials(
         raw_texts = partial(
             read_raw_texts, Path(study_or_items), materials_files(Path(study_or_items))
         )
-        renderings = _FILE_TOKENS, AS_WRITTEN, materials_file.rendering or AS_WRITTEN
+        renderings = _FILE_RENDERING, AS_WRITTEN, materials_file.rendering or AS_WRITTEN
         first = next(items(), None)
         further = find_further_options(dict(first.extra)) if first else ()
     else:

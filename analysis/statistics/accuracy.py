@@ -23,7 +23,7 @@ from analysis.statistics.clustered import (
     clustered_intervals,
     combine_variances,
     correct_for_clusters,
-    share_ends,
+    interval_ends,
     student_quantile,
 )
 from analysis.statistics.drawn_frames import find_drawn
@@ -351,7 +351,7 @@ def _overlap_intervals(
     freedoms = (n_people - 1, n_units - 1, n - 1)
     variances = Variances(combine_variances(*parts), freedom_by_parts(parts, freedoms))
     clusters = n_people.astype(np.intp), n_units.astype(np.intp)
-    return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
+    return accuracy, n, interval_ends(accuracy, variances, parts, freedoms), clusters
 
 
 def _cluster_squares(

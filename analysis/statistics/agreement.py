@@ -137,7 +137,7 @@ def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def _agreement_row(construction: str, judgments: pd.DataFrame) -> dict[str, object]:
     share = preferences(judgments)["share_good"].to_numpy()
-    alpha, low, high = _alpha(judgments)
+    alpha, low, high = _alpha_with_interval(judgments)
     return {
         "construction": construction,
         "alpha": alpha,
@@ -150,7 +150,7 @@ def _agreement_row(construction: str, judgments: pd.DataFrame) -> dict[str, obje
     }
 
 
-def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
+def _alpha_with_interval(judgments: pd.DataFrame) -> tuple[float, float, float]:
     item, n_items = codes(judgments["item_id"])
     unit = judgments[clustering_column(judgments)].to_numpy()
     paired = np.bincount(item, minlength=n_items)[item] > 1

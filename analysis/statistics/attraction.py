@@ -18,7 +18,7 @@ from analysis.statistics.accuracy import (
 
 MATCH, MISMATCH = "match", "mismatch"
 # Only the columns that accuracies need, since there may be millions of judgments.
-_JUDGED = ["participant", "item_id", "construction", "chose_good"]
+_JUDGMENT_COLUMNS = ["participant", "item_id", "construction", "chose_good"]
 
 
 def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def attraction_by_configuration(
         decisions: Each model's decisions, from ``analysis.data.join.decisions``.
         configured: One row per item, from ``configurations``.
     """
-    configured_judgments = _add_configuration(judgments[_JUDGED], configured)
+    configured_judgments = _add_configuration(judgments[_JUDGMENT_COLUMNS], configured)
     by = ("construction", "configuration")
     items = configured_judgments["item_id"].unique().tolist()
     frames = [people_accuracy(configured_judgments, by)]
@@ -126,7 +126,7 @@ def attraction(
         judge, construction, effect (accuracy where the features match minus where they do not),
         low, high (people: two-way clustered; models on the judged items, without interval).
     """
-    configured_judgments = _add_configuration(judgments[_JUDGED], configured)
+    configured_judgments = _add_configuration(judgments[_JUDGMENT_COLUMNS], configured)
     items = set(configured_judgments["item_id"].unique().tolist())
     effects = [_people_effects(configured_judgments)]
     for model, frame in decisions.items():
@@ -143,7 +143,7 @@ def attraction_by_elicitation(
     """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
-        model_answers: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``TakerData.frame``.
         configured: One row per item, from ``configurations``.
 
     Returns:

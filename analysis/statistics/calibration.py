@@ -18,7 +18,7 @@ from analysis.statistics.clustered import jackknife_variance, student_quantile
 from analysis.statistics.links import FEWEST_TEXTS, Curve, assign_folds, predict_by_fold
 from analysis.statistics.resample import Floats, codes
 
-BINS = 10
+N_BINS = 10
 # A line fits any two items perfectly, so its error cannot be estimated.
 _FEWEST_ITEMS = 3
 
@@ -130,7 +130,7 @@ def calibration_curve(
         the mean difference).
     """
     ranks = items["difference_nats"].rank(method="first")
-    n_bins = min(BINS, len(items))
+    n_bins = min(N_BINS, len(items))
     binned = items.assign(bin=np.ceil(ranks * n_bins / len(items)).astype(int))
     difference = binned.groupby("bin")["difference_nats"].mean()
     item = find_codes(judgments["item_id"], pd.Index(items["item_id"].tolist()))

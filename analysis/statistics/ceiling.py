@@ -12,14 +12,14 @@ from analysis.data.categorical import find_codes
 from analysis.statistics.correlation import FEWEST_ITEMS, METHODS
 from analysis.statistics.resample import (
     Floats,
-    block_sizes,
     codes,
     count_matrices,
     mean_or_nan,
     percentile_interval,
+    resample_batches,
 )
 
-_FACTOR = "factor"
+_FACTOR_COLUMN = "factor"
 
 
 def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
@@ -52,15 +52,15 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
     item, n_items = codes(judgments["item_id"])
     shape = (int(unit.max()) + 1, n_items)
     right, n_judged = count_matrices(judgments["chose_good"], unit, item, shape)
-    values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR)}
-    for size in block_sizes(resamples, 3 * sum(shape)):
+    values_by_method: dict[str, list[float]] = {method: [] for method in (*METHODS, _FACTOR_COLUMN)}
+    for size in resample_batches(resamples, 3 * sum(shape)):
         for correlations in _correlate_halves(right, n_judged, _deal_halves(stratum, rng, size)):
             for method, value in correlations.items():
                 values_by_method[method].append(value)
     row: dict[str, float] = {}
     for method in METHODS:
         row |= _step_up(
-            method, np.array(values_by_method[method]), np.array(values_by_method[_FACTOR])
+            method, np.array(values_by_method[method]), np.array(values_by_method[_FACTOR_COLUMN])
         )
     return pd.DataFrame([row])
 
@@ -102,7 +102,7 @@ def _correlate_halves(
     whole_noise = float(np.mean(1 / all_judged[all_judged > 0]))
     return [
         _correlate(first_half, second_half)
-        | {_FACTOR: mean_or_nan(half_noise[np.isfinite(half_noise)]) / whole_noise}
+        | {_FACTOR_COLUMN: mean_or_nan(half_noise[np.isfinite(half_noise)]) / whole_noise}
         for first_half, second_half, half_noise in zip(first, second, noise, strict=True)
     ]
 

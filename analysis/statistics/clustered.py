@@ -29,18 +29,18 @@ FEWEST_CLUSTERS = 10
 # The degrees of freedom of an agreement's variance, from benchmarks/coverage.py.
 _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM = 4, 5.0
 # The extension of the long side with few clusters, from benchmarks/coverage_grid.py.
-_FURTHER = 2.0
+_LONG_SIDE_FACTOR = 2.0
 # A smaller share of the variance of independent judgments is rounding error.
-_NOTHING = 1e-12
+_ROUNDING_ERROR = 1e-12
 # Nearer to 1, log F is unbounded.
-_MOST = 1 - 1e-6
+_MOST_AGREEMENT = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Clustered:
     """Accuracies of groups with two-way clustered intervals.
 
-    With fewer than ten participants or items, the ends use another variance (``share_ends``).
+    With fewer than ten participants or items, the ends use another variance (``interval_ends``).
 
     Attributes:
         accuracy: Shape ``(groups,)``: the share of right judgments.
@@ -133,7 +133,7 @@ def _total_variances(
     alone = correct_for_clusters(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
-    return Variances(np.where(total > _NOTHING * alone, total, alone), freedom)
+    return Variances(np.where(total > _ROUNDING_ERROR * alone, total, alone), freedom)
 
 
 def several_way_variance(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
@@ -166,7 +166,7 @@ def several_way_variance(influence: Floats, clusters: Sequence[Codes]) -> tuple[
         correct_for_clusters(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0]
     )
     several = [number for number in numbers if number > 1]
-    return (total if total > _NOTHING * alone else alone), min(several, default=1.0) - 1
+    return (total if total > _ROUNDING_ERROR * alone else alone), min(several, default=1.0) - 1
 
 
 def combine_variances(
@@ -243,8 +243,8 @@ def log_f(agreement: Floats, per_item: float) -> Floats:
         agreement: Any shape, each at most 1.
         per_item: The number of judgments of an item.
     """
-    ratio = 1 + per_item * agreement / (1 - np.minimum(agreement, _MOST))
-    log_ratio: Floats = np.log(np.maximum(ratio, 1 - _MOST))
+    ratio = 1 + per_item * agreement / (1 - np.minimum(agreement, _MOST_AGREEMENT))
+    log_ratio: Floats = np.log(np.maximum(ratio, 1 - _MOST_AGREEMENT))
     return log_ratio
 
 
@@ -290,11 +290,11 @@ def clustered_intervals(
     variances = _total_variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = accuracy * (1 - accuracy) / variances.total
-    low, high = share_ends(accuracy, variances, parts, freedoms)
+    low, high = interval_ends(accuracy, variances, parts, freedoms)
     return Clustered(accuracy, np.sqrt(variances.total), n_effective, low, high)
 
 
-def share_ends(
+def interval_ends(
     accuracy: Floats, variances: Variances, parts: Sequence[Floats], freedoms: Sequence[Floats]
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of accuracies.
@@ -326,7 +326,7 @@ def share_ends(
         z = student_quantile(freedom)
         near = wilson(accuracy, spread / total, z)
         added_share = np.maximum(1 - parts[2] / total, 0)
-        further = z * (1 + _FURTHER * added_share * np.abs(1 - 2 * accuracy) / fewer)
+        further = z * (1 + _LONG_SIDE_FACTOR * added_share * np.abs(1 - 2 * accuracy) / fewer)
         half = further * np.sqrt(total) / spread
     is_high, at = accuracy > 0.5, logit(accuracy)
     return (

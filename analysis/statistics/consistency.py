@@ -26,12 +26,12 @@ from analysis.statistics.resample import Codes, Floats, codes, count_matrices, m
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
 Changes = tuple[Floats, Floats, Floats]  # without each participant, item and judgment
-Error = tuple[float, float, float]  # standard error, half-width, degrees of freedom
+StandardError = tuple[float, float, float]  # standard error, half-width, degrees of freedom
 
 # With more participants, pair a random sample of this size: all pairs would not fit into memory.
 MOST_PAIRED = 1000
 # The maximum number of pairs of judges, over all items, to recompute without an item.
-_MOST_LEFT_OUT = 50_000_000
+_MOST_LEAVINGS_OUT = 50_000_000
 # On one item kappa is 0 or undefined; with fewer frames, intervals have too low coverage.
 _FEWEST_SHARED, FEWEST_UNITS = 2, 16
 _JUDGMENTS_AT_A_TIME = 1_000_000
@@ -187,7 +187,7 @@ def _interval(right: csr_array, answered: csr_array, shares: Shares, changes: Ch
     return max(mean_kappa - half, -1.0), min(mean_kappa + half, 1.0), p
 
 
-def _standard_error(right: csr_array, answered: csr_array, changes: Changes) -> Error:
+def _standard_error(right: csr_array, answered: csr_array, changes: Changes) -> StandardError:
     """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknife_variance(*changes)
     good, n = right.sum(axis=0), answered.sum(axis=0)
@@ -220,8 +220,8 @@ def _make_row(first: str, second: str, shares: Shares, interval: Interval) -> di
     }
 
 
-def _change_of_mean(values: Floats, lost: Floats, fewer: Floats) -> Floats:
-    """Return the change in the mean of defined values if a sum and a count are removed."""
+def _mean_without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
+    """Return how the mean of the defined values changes without values of this sum and count."""
     defined = np.isfinite(values)
     total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -263,9 +263,9 @@ def _changes_with_model(
         for grouping in (unit, cell)
     )
     return (
-        _change_of_mean(kappas, np.nan_to_num(kappas), np.isfinite(kappas).astype(float)),
-        _change_of_mean(kappas, *by_unit),
-        _change_of_mean(kappas, *by_cell),
+        _mean_without(kappas, np.nan_to_num(kappas), np.isfinite(kappas).astype(float)),
+        _mean_without(kappas, *by_unit),
+        _mean_without(kappas, *by_cell),
     )
 
 
@@ -290,11 +290,11 @@ def _changes_among_people(
             unit.append(units[item])
             cell.append(judges * (int(units.max()) + 1) + units[item])
     if not of_items:
-        return _change_of_mean(kappas, *by_person), np.zeros(1), np.zeros(1)
+        return _mean_without(kappas, *by_person), np.zeros(1), np.zeros(1)
     return (
-        _change_of_mean(kappas, *by_person),
-        _change_of_mean(kappas, *_sum_by_group(np.array(of_items).T, np.array(unit))),
-        _change_of_mean(
+        _mean_without(kappas, *by_person),
+        _mean_without(kappas, *_sum_by_group(np.array(of_items).T, np.array(unit))),
+        _mean_without(
             kappas, *_sum_by_group(np.concatenate(of_judgments, axis=1), np.concatenate(cell))
         ),
     )
@@ -309,7 +309,7 @@ def _sum_by_group(values: Floats, group: Codes) -> Floats:
 def _sample_items(answered: csr_array) -> Codes:
     """Return all items, or an evenly spread subset if there are too many pairs of judges."""
     n_pairs = float((np.asarray(answered.sum(axis=0)) ** 2).sum())
-    return np.arange(0, answered.shape[1], max(int(np.ceil(n_pairs / _MOST_LEFT_OUT)), 1))
+    return np.arange(0, answered.shape[1], max(int(np.ceil(n_pairs / _MOST_LEAVINGS_OUT)), 1))
 
 
 def _compute_item_changes(

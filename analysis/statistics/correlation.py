@@ -13,7 +13,7 @@ METHODS = ("spearman", "pearson")
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
 # Nearer to 1, Fisher's scale is unbounded.
-_MOST = 1 - 1e-6
+_MOST_CORRELATION = 1 - 1e-6
 
 
 def correlations(people: Floats, model: Floats, unit: Codes | None = None) -> dict[str, float]:
@@ -62,13 +62,13 @@ def _interval(value: float, without: Floats) -> tuple[float, float, float]:
     below .05.
     """
     finite = without[np.isfinite(without)]
-    if len(finite) < FEWEST_ITEMS or (np.abs(finite) > _MOST).all():
+    if len(finite) < FEWEST_ITEMS or (np.abs(finite) > _MOST_CORRELATION).all():
         return float("nan"), float("nan"), float("nan")
-    scaled = np.arctanh(np.clip(finite, -_MOST, _MOST))
+    scaled = np.arctanh(np.clip(finite, -_MOST_CORRELATION, _MOST_CORRELATION))
     variance = (len(finite) - 1) * scaled.var()
     freedom, error = len(finite) - 1.0, float(np.sqrt(variance))
     half = float(student_quantile(np.asarray(freedom))) * error
-    middle = float(np.arctanh(np.clip(value, -_MOST, _MOST)))
+    middle = float(np.arctanh(np.clip(value, -_MOST_CORRELATION, _MOST_CORRELATION)))
     p = 2 * float(student.sf(abs(middle) / error, freedom)) if error > 0 else float("nan")
     return float(np.tanh(middle - half)), float(np.tanh(middle + half)), p
 

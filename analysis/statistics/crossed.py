@@ -28,7 +28,7 @@ from analysis.statistics.resample import LEVEL, Floats
 
 _START_SD = 0.5
 # Step of differences of exact gradients: a trade-off of rounding and truncation errors.
-_STEP = 1e-4
+_DIFFERENCE_STEP = 1e-4
 _AT_BOUND = 1e-4
 _STOP = {"ftol": 1e-13, "gtol": 1e-5, "maxiter": 400, "maxfun": 1200}
 
@@ -143,9 +143,9 @@ def _compute_covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) 
     second = np.empty((len(free), len(free)))
     for row, place in enumerate(free):
         step = np.zeros(len(best))
-        step[place] = _STEP
+        step[place] = _DIFFERENCE_STEP
         forward, backward = problem.negative(best + step)[1], problem.negative(best - step)[1]
-        second[row] = ((forward - backward) / (2 * _STEP))[free]
+        second[row] = ((forward - backward) / (2 * _DIFFERENCE_STEP))[free]
     covariance = np.zeros((len(best), len(best)))
     covariance[np.ix_(free, free)] = np.linalg.pinv((second + second.T) / 2)
     return covariance

@@ -119,7 +119,7 @@ class _Mode:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class _AtParameters:
     """Quantities of each answer that depend on the parameters, but not on the random effects.
 
     Attributes:
@@ -206,7 +206,7 @@ class Laplace:
             axis=1,
         )
         cuts = np.concatenate([[-np.inf], self.layout.thresholds(at), [np.inf]])
-        point = _Point(
+        point = _AtParameters(
             values=values,
             products=values[:, self._one] * values[:, self._two],
             above=cuts[self.answer + 1],
@@ -224,7 +224,7 @@ class Laplace:
         return mode
 
     def _step(
-        self, u: Floats, step: Floats, current: _Mode, point: _Point
+        self, u: Floats, step: Floats, current: _Mode, point: _AtParameters
     ) -> tuple[Floats, _Mode, float]:
         """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
@@ -235,7 +235,7 @@ class Laplace:
                 return tried_u, candidate, size * float(np.max(np.abs(step)))
             size /= 2
 
-    def _evaluate(self, u: Floats, point: _Point) -> _Mode:
+    def _evaluate(self, u: Floats, point: _AtParameters) -> _Mode:
         eta = point.fixed + (point.values * u[self._columns]).sum(axis=1)
         upper, lower = point.above - eta, point.below - eta
         above, below = expit(upper), expit(lower)

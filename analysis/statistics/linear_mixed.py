@@ -21,7 +21,7 @@ from analysis.statistics.laplace import RandomTerm
 from analysis.statistics.resample import LEVEL, Floats
 
 SINGULAR = 1e-4
-_STEEP = {"ftol": 1e-14, "gtol": 1e-6, "maxiter": 200}
+_STOP = {"ftol": 1e-14, "gtol": 1e-6, "maxiter": 200}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ def fit_linear(
         problem.start,
         jac=True,
         method="L-BFGS-B",
-        options=_STEEP,
+        options=_STOP,
     )
     theta = problem.turn(best.x)
     solution = problem.solve(theta)

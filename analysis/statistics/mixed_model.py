@@ -40,7 +40,7 @@ _UNBOUNDED_LOGITS = 10.0
 # Above this, crossed effects take hours; an explicit formula is fitted anyway.
 MOST_ROWS = 100_000
 # A larger correlation is indistinguishable from a perfect one.
-_PERFECT = 0.99
+_NEAR_PERFECT = 0.99
 _ANGLES = (-1.5, 1.5)
 # If the optimiser stops because its line search fails, restart from the current point.
 _OPTIMISER = {"max_num_restarts_lbfgs": 3}
@@ -133,7 +133,7 @@ def _random_effect_table(varying: Effects, loadings: Floats) -> pd.DataFrame:
     for first, second in varying.pairs:
         product = sd[first] * sd[second]
         correlation[second] = covariance[first, second] / product if product else 0.0
-    singular = (sd < SINGULAR) | (np.abs(correlation) > _PERFECT)
+    singular = (sd < SINGULAR) | (np.abs(correlation) > _NEAR_PERFECT)
     return pd.DataFrame(
         {"effect": varying.names, "sd": sd, "correlation": correlation, "singular": singular}
     )

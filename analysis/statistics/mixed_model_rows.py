@@ -11,7 +11,7 @@ from formulaic.errors import FormulaicError
 from numpy.typing import NDArray
 
 from analysis.data.declared import UNIT, clustering_column
-from analysis.data.load import PEOPLE, SESSION
+from analysis.data.load import PEOPLE, SESSION_COLUMN
 from analysis.data.own_columns import PREFIX, add_original_headers
 from analysis.errors import AnalysisError
 from analysis.statistics.resample import Floats, codes
@@ -40,7 +40,7 @@ def choice_rows(
         their headers, and also by their headers, unless a built-in column has the same name.
     """
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
-    of_people += [SESSION] if SESSION in judgments else []
+    of_people += [SESSION_COLUMN] if SESSION_COLUMN in judgments else []
     of_items = [str(name) for name in judgments if name == UNIT or str(name).startswith(PREFIX)]
     people = judgments[[*_COLUMNS[1:], *of_people, *of_items]].assign(judge=PEOPLE)
     of_items = [name for name in of_items if name not in of_participants]
@@ -112,9 +112,9 @@ def design_levels(column: "pd.Series[str]") -> list[str]:
     return sorted(map(str, column.unique()))
 
 
-_TERM = re.compile(r"\+?\s*\(([^()|]+)(\|\|?)([^()|]+)\)")
-_SHORT = {"item": "item_id"}
-_WHERE = "the mixed model"
+_RANDOM_TERM = re.compile(r"\+?\s*\(([^()|]+)(\|\|?)([^()|]+)\)")
+_SHORT_NAMES = {"item": "item_id"}
+_ERROR_PLACE = "the mixed model"
 # The minimum judgments of a participant on a construction to estimate their common effect.
 _FEWEST_REPEATED = 2
 # Below this value, in logits, a standard deviation counts as zero.
@@ -162,12 +162,12 @@ class Effects:
 def parse_formula(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
     """Return a formula's fixed part, and its random terms."""
     random_terms = []
-    for columns, bars, group in _TERM.findall(formula):
+    for columns, bars, group in _RANDOM_TERM.findall(formula):
         terms = [part.strip() for part in columns.split("+")]
-        names = [_SHORT.get(column.strip(), column.strip()) for column in group.split(":")]
+        names = [_SHORT_NAMES.get(column.strip(), column.strip()) for column in group.split(":")]
         correlated = bars == "|" and terms != ["1"]
         random_terms.append(RandomTerm(" + ".join(terms), ":".join(names), correlated))
-    fixed = _TERM.sub("", formula).strip().lstrip("+").strip() or "1"
+    fixed = _RANDOM_TERM.sub("", formula).strip().lstrip("+").strip() or "1"
     return fixed, tuple(random_terms)
 
 
@@ -228,7 +228,7 @@ def _refuse_more_than_a_pair(term: RandomTerm, number: int) -> None:
         raise AnalysisError(
             f'"{term}" asks for the correlations of {number} effects, but only two effects can '
             "be correlated",
-            where=_WHERE,
+            where=_ERROR_PLACE,
             remedy=f'Write "{independent}", which leaves the correlations out, or use the lme4 '
             "script of the report's folder",
         )
@@ -239,7 +239,7 @@ def _group_levels(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) ->
     if absent:
         raise AnalysisError(
             f'"{term}" names {absent[0]}, which the choices do not have',
-            where=_WHERE,
+            where=_ERROR_PLACE,
             expected="participant, item, or another column of the choices",
         )
     level = np.zeros(len(rows), np.intp)
@@ -255,7 +255,7 @@ def _effect_columns(rows: pd.DataFrame, term: RandomTerm) -> pd.DataFrame:
     except (FormulaicError, ValueError) as error:
         raise AnalysisError(
             f'"{term}" cannot be used: {" ".join(str(error).split())}',
-            where=_WHERE,
+            where=_ERROR_PLACE,
             remedy='For example "(1 + position || participant)"',
         ) from error
     return matrix.loc[:, (matrix != 0).any()]

@@ -16,11 +16,11 @@ from scipy.sparse import coo_array
 from analysis.statistics.resample import (
     Codes,
     Floats,
-    block_sizes,
     codes,
     draw_counts,
     mean_or_nan,
     percentile_interval,
+    resample_batches,
 )
 from analysis.statistics.withheld import SHARE, too_few_units
 
@@ -48,7 +48,7 @@ def option_distances(
     """
     shares = _OptionShares(judgments, models)
     estimates = shares.distances(np.ones((1, shares.n_people)), np.ones((1, shares.n_frames)))[0]
-    blocks = block_sizes(resamples, sum(shares.size))
+    blocks = resample_batches(resamples, sum(shares.size))
     resampled = np.concatenate([
         shares.distances(
             draw_counts(rng, shares.n_people, size), draw_counts(rng, shares.n_frames, size)

@@ -30,12 +30,12 @@ from analysis.statistics.withheld import UNITS, too_few_units
 # The default margin within which two accuracies count as equal.
 MARGIN = 0.1
 Codes = NDArray[np.intp]
-_Beyond = Callable[[Floats], Floats]
+_DistanceBeyond = Callable[[Floats], Floats]
 _HALVINGS = 40
 # The smallest margin is the study's margin divided by this number.
-_LEAST_SHARE = 5
+LEAST_MARGIN_SHARE = 5
 # An interval of more standard errors than this includes every possible difference.
-_MOST_ERRORS = 100.0
+_MOST_STANDARD_ERRORS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class _Pair:
             lambda z: values - self._compute_high_end(z), values - self.difference
         )
 
-    def _compute_p(self, beyond: _Beyond, distance: Floats) -> Floats:
+    def _compute_p(self, beyond: _DistanceBeyond, distance: Floats) -> Floats:
         """Return Student's p of the widest interval that excludes the value.
 
         If the estimate is on the other side of the value, p is at least one half and reported as
         .5.
         """
-        low, high = np.zeros_like(distance), np.full_like(distance, _MOST_ERRORS)
+        low, high = np.zeros_like(distance), np.full_like(distance, _MOST_STANDARD_ERRORS)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
             outside = beyond(middle) > 0
@@ -146,7 +146,7 @@ def people_against_models(
 
     Returns:
         judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
-        p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
+        p (two-sided test of no difference), margin (``margin_near_the_end``), p_equivalence (of a
         difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
         p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
         (1995)), n_items, n_judgments, n_participants (0 if unknown), n_frames. With too few
@@ -194,7 +194,7 @@ def margin_near_the_end(better: Floats, margin: float) -> Floats:
         better: Shape ``(groups,)``: the higher of the two accuracies.
         margin: The study's margin.
     """
-    margins: Floats = np.clip(1 - better, margin / _LEAST_SHARE, margin)
+    margins: Floats = np.clip(1 - better, margin / LEAST_MARGIN_SHARE, margin)
     return margins
 
 

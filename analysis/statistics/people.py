@@ -7,8 +7,8 @@ from analysis.statistics.accuracy import accuracy_difference, people_accuracy
 from analysis.statistics.correlation import correlations
 from experiment.records import Side
 
-BLOCKS = 6
-QUINTILES = 5
+N_BLOCKS = 6
+N_QUINTILES = 5
 _QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
 
 
@@ -102,7 +102,7 @@ def learning(judgments: pd.DataFrame) -> pd.DataFrame:
         positions) and rt_median_ms.
     """
     last = int(judgments["position"].max())
-    blocks = min(BLOCKS, last)
+    blocks = min(N_BLOCKS, last)
     block = np.ceil(judgments["position"] * blocks / last).astype(int)
     rows = _add_speed(judgments.assign(block=block), "block")
     span = judgments["position"].groupby(block.rename("block")).agg(first="min", last="max")
@@ -132,7 +132,7 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
     ranks = timed_judgments.groupby("participant", observed=True)["rt_ms"].rank(
         method="first", pct=True
     )
-    quintile = np.ceil(ranks * QUINTILES).astype(int)
+    quintile = np.ceil(ranks * N_QUINTILES).astype(int)
     rows = _add_speed(timed_judgments.assign(quintile=quintile), "quintile")
     return rows.sort_values("quintile", ignore_index=True)
 

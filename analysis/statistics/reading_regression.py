@@ -21,7 +21,7 @@ from scipy.stats import t as student
 from analysis.statistics.clustered import several_way_variance, student_quantile
 from analysis.statistics.resample import LEVEL, Floats, combined_codes
 
-KNOTS = 6
+N_KNOTS = 6
 # Bounds of the smoothing parameter, relative to the cross-products: from no smoothing to a line.
 _SPAN = (-20.0, 25.0)
 
@@ -67,7 +67,7 @@ class Smooth:
         return np.hstack([linear, basis(x, self.knots) @ self.centring]) @ self.beta
 
 
-def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Smooth:
+def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = N_KNOTS) -> Smooth:
     """Fit numbers by linear predictors and one smooth predictor.
 
     Args:
@@ -175,8 +175,8 @@ def _make_penalty_matrix(knots: Floats) -> Floats:
 
 
 Codes = NDArray[np.intp]
-Kept = NDArray[np.bool_]
-FOLDS = 10
+RowMask = NDArray[np.bool_]
+N_FOLDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def delta_loglik(y: Floats, base: Floats, added_columns: Floats, unit: Codes) ->
     """
     full = np.hstack([base, added_columns])
 
-    def gain(out: Kept) -> Floats:
+    def gain(out: RowMask) -> Floats:
         logliks = [_compute_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
         return logliks[0] - logliks[1]
 
@@ -274,7 +274,7 @@ def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
     """
     straight = np.column_stack([linear, x])
 
-    def gain(out: Kept) -> Floats:
+    def gain(out: RowMask) -> Floats:
         smooth = fit_smooth(y[~out], linear[~out], x[~out])
         residual = y[out] - smooth.predict(linear[out], x[out])
         bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + residual**2 / smooth.variance)
@@ -284,9 +284,9 @@ def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
     return _mean_gain(gain, unit)
 
 
-def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
+def _mean_gain(gain: Callable[[RowMask], Floats], unit: Codes) -> Slope:
     n_units = int(unit.max()) + 1
-    fold = (unit * min(FOLDS, n_units)) // n_units
+    fold = (unit * min(N_FOLDS, n_units)) // n_units
     gained = np.empty(len(unit))
     for number in range(int(fold.max()) + 1):
         out = fold == number

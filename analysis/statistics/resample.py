@@ -156,16 +156,16 @@ def crossed_bootstrap(
         Shape ``(resamples, groups)``.
     """
     spread = 0 if counted.column is None else len(counted.column)
-    blocks = block_sizes(resamples, sum(counted.judged.shape) + spread)
+    blocks = resample_batches(resamples, sum(counted.judged.shape) + spread)
     return np.concatenate([_resample(counted, rng, size, weigh) for size in blocks])
 
 
-def block_sizes(resamples: int, weights: int) -> Iterator[int]:
+def resample_batches(resamples: int, numbers_each: int) -> Iterator[int]:
     """Yield the number of resamples to compute at a time, given the numbers in each resample.
 
     Computing all at once would take resamples x weights numbers of memory.
     """
-    block = max(1, _WEIGHTS_AT_A_TIME // weights)
+    block = max(1, _WEIGHTS_AT_A_TIME // numbers_each)
     for start in range(0, resamples, block):
         yield min(block, resamples - start)
 

@@ -24,12 +24,12 @@ from scipy import sparse
 from analysis.statistics.resample import Codes, Floats, combined_codes
 
 # A way cancels if its clusters have less than this share of unbalanced weights.
-_CANCELS = 0.5
+_CANCELLING_SHARE = 0.5
 # Keeps the equations solvable if constants are linearly dependent.
 RIDGE = 1e-7
 # How far ``crossed_variance`` may fall below the larger of its two variances, from the coverage
 # grid.
-_BELOW = 3.5
+_MOST_SHORTFALL = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def contrast_variance(
 
 def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
-    stays = tuple(bool(value >= _CANCELS * np.abs(weight).sum()) for value in loose)
+    stays = tuple(bool(value >= _CANCELLING_SHARE * np.abs(weight).sum()) for value in loose)
     off = sorted(
         (way for way, value in zip(ways, stays, strict=True) if not value),
         key=lambda way: -way.max(),
@@ -184,7 +184,7 @@ def crossed_variance(
             contain its levels, which are not part of the other way.
     """
     people, frames, alone = parts
-    share = np.maximum(1 - _BELOW / (np.minimum(*freedoms[:2]) + 1), 0.0)
+    share = np.maximum(1 - _MOST_SHORTFALL / (np.minimum(*freedoms[:2]) + 1), 0.0)
     least = [
         part * (1.0 if is_whole else share) for part, is_whole in zip(parts, whole, strict=False)
     ]

@@ -22,7 +22,7 @@ UNITS = 5
 # The smallest number of participants in the grid: below it, an accuracy's coverage is unknown.
 PEOPLE = 8
 _COUNTS = ("n_judgments", "n_observations", "n_ratings", "n_answers")
-REASON = (
+WITHHELD_NOTE = (
     f"No interval with fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers for a "
     "difference): with so few, no formula that we tried covers the true value in 93 to 97% of "
     f"studies. A difference also needs {UNITS} participants and {UNITS} frames."
@@ -78,4 +78,4 @@ def withheld_notes(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     withheld = [
         rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows
     ]
-    return [REASON] if any((has_few & is_withheld).any() for is_withheld in withheld) else []
+    return [WITHHELD_NOTE] if any((has_few & is_withheld).any() for is_withheld in withheld) else []

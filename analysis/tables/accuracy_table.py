@@ -19,7 +19,7 @@ from experiment.studies.published import Published
 Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p", "spread"]
 
 # Headings of the columns of published figures; other judges use their own names.
-PUBLISHED_TITLES = {
+PUBLISHED_HEADINGS = {
     "people": "Humans",
     "rnn": "RNN",
     "multitask": "Multitask",
@@ -212,7 +212,7 @@ def _make_columns(models: list[str], judges: list[str], *, sentences: bool) -> t
         )
     ]
     published = [
-        Column(f"published_{judge}", PUBLISHED_TITLES.get(judge, judge), spanner="Published")
+        Column(f"published_{judge}", PUBLISHED_HEADINGS.get(judge, judge), spanner="Published")
         for judge in judges
     ]
     return (

@@ -11,22 +11,22 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.text import (
     MISSING,
     Block,
+    group_headings,
     make_blocks,
     number_footnotes,
     replace_minus_signs,
-    spans,
     text_lines,
 )
 
 # Widths in points for every two-column class: article has the narrowest columns.
 _COLUMN, _PAGE, _HEIGHT = 200.0, 410.0, 480.0
-_GAP = 6.0
+_COLUMN_GAP = 6.0
 LONGEST_LABEL = 34
-_AROUND = 40.0
+_SPACE_AROUND = 40.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Letters:
+class _Font:
     """A font size in points: the width of a digit, and the line spacing."""
 
     command: str
@@ -34,14 +34,14 @@ class _Letters:
     line: float
 
 
-_LARGE, _SMALL = _Letters(r"\footnotesize", 4.25, 9.5), _Letters(r"\scriptsize", 3.99, 8.0)
+_LARGE, _SMALL = _Font(r"\footnotesize", 4.25, 9.5), _Font(r"\scriptsize", 3.99, 8.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The setting of a table: its font size, and the available width."""
 
-    letters: _Letters
+    font_size: _Font
     room: float
 
     @property
@@ -63,7 +63,7 @@ def longest_cells(table: Table, table_blocks: Sequence[Block]) -> list[int]:
 
 def estimate_width(longest: Sequence[int], setting: Setting) -> float:
     """Return the approximate width in points of columns with the given longest cells."""
-    return sum(longest) * setting.letters.width + _GAP * (len(longest) - 1)
+    return sum(longest) * setting.font_size.width + _COLUMN_GAP * (len(longest) - 1)
 
 
 def split_columns(table: Table, longest: Sequence[int], setting: Setting) -> Iterator[list[int]]:
@@ -92,11 +92,11 @@ def split_rows(
         rows: list[list[str]] = []
         for row in block.rows:
             n_lines = _count_lines(row) + (0 if rows else 1)
-            if height + n_lines * setting.letters.line > _HEIGHT:
+            if height + n_lines * setting.font_size.line > _HEIGHT:
                 yield [*part, Block(block.heading, rows)] if rows else part
                 part, rows, height = [], [], used_points
             rows.append(row)
-            height += n_lines * setting.letters.line
+            height += n_lines * setting.font_size.line
         part.append(Block(block.heading, rows))
     yield part
 
@@ -108,12 +108,12 @@ def _count_lines(row: Sequence[str]) -> int:
 def fits_page(part: Sequence[Block], extra_points: float, setting: Setting) -> bool:
     """Return whether the rows and the given additional points fit on one page."""
     number = sum(1 + sum(map(_count_lines, block.rows)) for block in part)
-    return _AROUND + number * setting.letters.line + extra_points <= _HEIGHT
+    return _SPACE_AROUND + number * setting.font_size.line + extra_points <= _HEIGHT
 
 
 def estimate_caption_height(table: Table, setting: Setting) -> float:
     """Return the approximate height of the caption in points, with rules and headings."""
-    return _AROUND + 12.0 * ceil(5.0 * len(table.caption) / setting.room)
+    return _SPACE_AROUND + 12.0 * ceil(5.0 * len(table.caption) / setting.room)
 
 
 def estimate_notes_height(table: Table, setting: Setting) -> float:
@@ -204,7 +204,7 @@ def _select_cells(table_blocks: Sequence[Block], places: Sequence[int]) -> list[
 
 def _open_float(table: Table, setting: Setting, *, is_first: bool) -> Iterator[str]:
     yield rf"\begin{{table{setting.star}}}"
-    yield rf"\centering{setting.letters.command}\setlength{{\tabcolsep}}{{3pt}}"
+    yield rf"\centering{setting.font_size.command}\setlength{{\tabcolsep}}{{3pt}}"
     if is_first:
         yield rf"\caption{{{escape_latex(table.caption)}}}"
         yield rf"\label{{tab:{table.name}}}"
@@ -238,10 +238,10 @@ def _format_notes(table: Table) -> Iterator[str]:
 
 
 def _format_spanners(table: Table) -> Iterator[str]:
-    if not any(spanner for spanner, _ in spans(table)):
+    if not any(spanner for spanner, _ in group_headings(table)):
         return
     cells, rules, start = [], [], 1
-    for spanner, number in spans(table):
+    for spanner, number in group_headings(table):
         cells.append(rf"\multicolumn{{{number}}}{{c}}{{{escape_latex(spanner)}}}" if spanner else
                      " & ".join([""] * number))  # fmt: skip
         if spanner:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from analysis.data.load import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
-from analysis.scores.metrics import FULL, describe_metric
+from analysis.scores.metrics import SUM, describe_metric
 
 KINDS_IN_WORDS = {"target": "targets", "filler": "fillers", "catch": "catch trials"}
 
@@ -89,7 +89,7 @@ class Provenance:
     resamples: int
     seed: int
     code_version: str
-    metric: str = FULL
+    metric: str = SUM
     chance: float = 0.5
     asked: AskedFor = AskedFor()
     n_repeated: int = 0
@@ -191,7 +191,7 @@ class Provenance:
         parts = [
             f"{number:,} of {KINDS_IN_WORDS.get(kind, kind)}" for kind, number in self.apart.items()
         ]
-        return [f"These are of targets; {' and '.join(parts)} are analysed separately."]
+        return [f"These are of target trials; {' and '.join(parts)} are analysed separately."]
 
     @property
     def _repeated(self) -> str:

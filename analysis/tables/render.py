@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from analysis.tables.accuracy_table import Table
 from analysis.tables.latex import to_latex
-from analysis.tables.text import make_blocks, spans, text_lines
+from analysis.tables.text import group_headings, make_blocks, text_lines
 from experiment.tables.files import spreadsheet_safe
 
 _NARROWEST_NOTES = 60
@@ -82,7 +82,7 @@ def to_text(table: Table) -> str:
 
 def _widen_for_spanners(table: Table, widths: Sequence[int]) -> list[int]:
     wide, start = list(widths), 0
-    for spanner, number in spans(table):
+    for spanner, number in group_headings(table):
         missing_width = len(f" {spanner} ") - sum(wide[start : start + number]) - 2 * (number - 1)
         wide[start + number - 1] += max(0, missing_width)
         start += number
@@ -91,7 +91,7 @@ def _widen_for_spanners(table: Table, widths: Sequence[int]) -> list[int]:
 
 def _format_spanners(table: Table, widths: Sequence[int]) -> str:
     parts, start = [], 0
-    for spanner, number in spans(table):
+    for spanner, number in group_headings(table):
         width = sum(widths[start : start + number]) + 2 * (number - 1)
         parts.append(f" {spanner} ".center(width, "-") if spanner else " " * width)
         start += number

@@ -99,7 +99,7 @@ def text_lines(table: Table) -> list[str]:
     return [" ".join(note.split()) for note in notes]
 
 
-def spans(table: Table) -> list[tuple[str, int]]:
+def group_headings(table: Table) -> list[tuple[str, int]]:
     """Return the spanning headings, each with its number of columns."""
     runs = groupby(table.columns, key=lambda column: column.spanner)
     return [(spanner, len(list(columns))) for spanner, columns in runs]

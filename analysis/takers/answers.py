@@ -13,12 +13,12 @@ from analysis.data.declared import number_frames
 from analysis.data.frames import read_exported_table
 from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
-from analysis.findings.finding import Taken
+from analysis.findings.finding import TakerData
 from experiment.errors import why_unread
-from experiment.tables.model_participants import ASKED, READ, SITTINGS
+from experiment.tables.model_participants import MODEL_QUESTIONS, READ, SITTINGS
 from lm.answering.labels import UNREADABLE
 
-_WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
+_WAY = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
 _READING = ("model", "reading")
 MANIFEST = "take.json"
 # Texts alone give each label about half of the samples of two, asked in both orders.
@@ -51,7 +51,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
     return manifest
 
 
-def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
+def load_model_participant(folder: Path, run: ExportedRun) -> TakerData:
     """Read a model participant's folder for comparison with a run of human participants.
 
     Raises:
@@ -72,7 +72,7 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
     assert isinstance(readings, list)
     frames = [_read_answers(folder / str(name)) for name in readings]
     counts = [_count_samples(folder / str(name)) for name in readings]
-    return Taken(
+    return TakerData(
         str(manifest["model_name"]),
         str(manifest["tier"]),
         pd.concat(frames, ignore_index=True),
@@ -83,7 +83,7 @@ def load_model_participant(folder: Path, run: ExportedRun) -> Taken:
 def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a reading's samples by what read them, and by their labels in each set of labels."""
     columns = ("participant", "answers", "logprobs_nats", "read_by")
-    questions = read_exported_table(ASKED, folder, columns)
+    questions = read_exported_table(MODEL_QUESTIONS, folder, columns)
     questions = questions[questions["read_by"] != ""]
     ways = read_exported_table(SITTINGS, folder, ("participant", "model", "reading", "labels"))
     rules, labels = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
@@ -105,10 +105,10 @@ def _count_samples(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def share_of_rules(samples: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of a reading's samples that each rule read, or that each reason kept unread.
+    """Return the share of a reading's samples that each rule could read, or that were unreadable.
 
     Args:
-        samples: As in ``Taken.samples``.
+        samples: As in ``TakerData.samples``.
     """
     n_samples = samples.groupby(["model", "reading"], sort=False)["n"].transform("sum")
     return samples.assign(
@@ -124,7 +124,7 @@ def warn_of_one_label(labels: pd.DataFrame) -> list[str]:
     """Return a sentence for each reading and set of labels whose samples nearly all have one label.
 
     Args:
-        labels: As in ``Taken.sampled_labels``.
+        labels: As in ``TakerData.sampled_labels``.
     """
     return [
         f"Warning: {share:.0%} of {model}'s {n:,} readable samples in {reading} "
@@ -161,7 +161,7 @@ def read_item_choices(folder: Path) -> dict[str, float]:
     return {str(item): float(share) for item, share in mean.items()}
 
 
-def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
+def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[TakerData]:
     """Read several model participants' folders.
 
     Different models with one name, as servers can have, are named after their folders as well.
@@ -189,8 +189,8 @@ def load_model_participants(folders: Sequence[Path], run: ExportedRun) -> list[T
     ]
 
 
-def _rename(participant: Taken, model: str) -> Taken:
-    return Taken(
+def _rename(participant: TakerData, model: str) -> TakerData:
+    return TakerData(
         model,
         participant.tier,
         *(
@@ -202,7 +202,7 @@ def _rename(participant: Taken, model: str) -> Taken:
 
 def _read_answers(folder: Path) -> pd.DataFrame:
     run = load_run(folder, models=True)
-    ways = read_exported_table(SITTINGS, folder, _WAYS).astype({"context": str})
+    ways = read_exported_table(SITTINGS, folder, _WAY).astype({"context": str})
     # For the answers, thinking counts as a separate context.
     ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
     rows = read_exported_table(READ, folder, ("participant", "position", "outcome", "p_good"))

@@ -18,7 +18,7 @@ from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.statistics.resample import Floats, codes, wilson_interval
 from experiment.records import PAIR, Side
 
-_WHO = ["model", "reading"]
+_MODEL_COLUMNS = ["model", "reading"]
 
 
 def compare_by_elicitation(
@@ -31,7 +31,7 @@ def compare_by_elicitation(
 
     Args:
         judgments: Human participants' judgments.
-        model_answers: Model participants' answers, as in ``Taken.frame``.
+        model_answers: Model participants' answers, as in ``TakerData.frame``.
         margin: Smaller differences count as no difference.
 
     Returns:
@@ -41,7 +41,7 @@ def compare_by_elicitation(
         (judged items left out because the model answered none of their trials).
     """
     frames = []
-    for (model, reading), answers in model_answers.groupby(_WHO, sort=False):
+    for (model, reading), answers in model_answers.groupby(_MODEL_COLUMNS, sort=False):
         readable_answers = answers[answers["chose_good"].notna()]
         if readable_answers.empty:
             continue
@@ -92,7 +92,7 @@ def measure_consistency(model_answers: pd.DataFrame, judgments: pd.DataFrame) ->
         "sessions": ["context", "labels", "order", "item_id"],
     }
     rows = []
-    for (model, reading), answers in readable_answers.groupby(_WHO, sort=False):
+    for (model, reading), answers in readable_answers.groupby(_MODEL_COLUMNS, sort=False):
         for name, keys in same.items():
             rows.append(
                 {
@@ -140,7 +140,7 @@ def estimate_history_effects(model_answers: pd.DataFrame) -> pd.DataFrame:
     ``people_against_models``.
 
     Returns:
-        model, reading, context, difference, low, high (95%), p (two-sided, of no difference),
+        model, reading, context, difference, low, high (95%), p (two-sided test of no difference),
         n_items.
     """
     effects = []

@@ -13,11 +13,11 @@ from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.spec import Terms
 from lm.registry import Device
-from lm.weights import AS_USUAL, Bits, Dtype, LongTexts, Weights
+from lm.weights import DEFAULT_WEIGHTS, Bits, Dtype, LongTexts, Weights
 
-_TERMS = Terms()
+_DEFAULT_TERMS = Terms()
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_OPTIONS = (
+_MODEL_OPTIONS = (
     click.option(
         "--device",
         type=click.Choice(get_args(Device)),
@@ -28,7 +28,7 @@ _OPTIONS = (
     click.option(
         "--dtype",
         type=click.Choice(get_args(Dtype)),
-        default=AS_USUAL.dtype,
+        default=DEFAULT_WEIGHTS.dtype,
         show_default=True,
         help="For a Hugging Face model: the type of its weights.",
     ),
@@ -45,7 +45,7 @@ _OPTIONS = (
     click.option(
         "--long-texts",
         type=click.Choice(get_args(LongTexts)),
-        default=AS_USUAL.long_texts,
+        default=DEFAULT_WEIGHTS.long_texts,
         show_default=True,
         help="For a Hugging Face model: what happens to texts longer than its window.",
     ),
@@ -58,20 +58,20 @@ _OPTIONS = (
     click.option("--cap", type=float, help="For a server: what all calls together may cost."),
     click.option(
         "--samples",
-        default=_TERMS.samples,
+        default=_DEFAULT_TERMS.samples,
         show_default=True,
         type=click.IntRange(1),
         help="For a server that gives no probabilities: how many answers to sample per prompt.",
     ),
     click.option(
         "--temperature",
-        default=_TERMS.temperature,
+        default=_DEFAULT_TERMS.temperature,
         show_default=True,
         help="The temperature of sampled answers.",
     ),
     click.option(
         "--max-tokens",
-        default=_TERMS.max_tokens,
+        default=_DEFAULT_TERMS.max_tokens,
         show_default=True,
         type=click.IntRange(1),
         help="How many tokens a sampled answer may have.",
@@ -85,14 +85,14 @@ _OPTIONS = (
     ),
     click.option(
         "--fingerprints",
-        default=_TERMS.fingerprints,
+        default=_DEFAULT_TERMS.fingerprints,
         show_default=True,
         type=click.Choice(["stop", "record"]),
         help="For a server: whether a changed fingerprint stops the command, or is only recorded.",
     ),
     click.option(
         "--concurrency",
-        default=_TERMS.concurrency,
+        default=_DEFAULT_TERMS.concurrency,
         show_default=True,
         type=click.IntRange(1),
         help="How many calls to a server may run at once.",
@@ -105,7 +105,7 @@ _OPTIONS = (
 
 def model_options(command: _Command) -> _Command:
     """Add the options, in the order above, to a command."""
-    for option in reversed(_OPTIONS):
+    for option in reversed(_MODEL_OPTIONS):
         command = option(command)
     return command
 

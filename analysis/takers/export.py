@@ -9,7 +9,7 @@ from math import exp, isinf
 from pathlib import Path
 
 from analysis.takers.plan import Plan
-from analysis.takers.taking import Read, Sitting
+from analysis.takers.taking import ReadTrial, Sitting
 from experiment.errors import StudyError
 from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import verdict
@@ -21,7 +21,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import JUDGE, MODEL, TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.model_participants import ASKED, PROMPTS, READ, SITTINGS
+from experiment.tables.model_participants import MODEL_QUESTIONS, PROMPTS, READ, SITTINGS
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,
@@ -72,7 +72,7 @@ def make_rows(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str
         ],
         VERDICTS.name: list(make_verdict_rows(plan, sittings)),
         READ.name: [_read_row(sitting, read) for sitting, read in _iterate_answers(sittings)],
-        ASKED.name: [
+        MODEL_QUESTIONS.name: [
             row
             for sitting, read in _iterate_answers(sittings)
             for row in _prompt_rows_of_trial(sitting, read)
@@ -99,7 +99,7 @@ def _design_rows(plan: Plan) -> dict[str, Rows]:
     }
 
 
-def _iterate_answers(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, Read]]:
+def _iterate_answers(sittings: Sequence[Sitting]) -> Iterator[tuple[Sitting, ReadTrial]]:
     for sitting in sittings:
         for answer in sitting.read:
             yield sitting, answer
@@ -132,7 +132,7 @@ def _session_row(plan: Plan, sitting: Sitting, number: int, taker: Taker) -> dic
     }
 
 
-def _trial_key(sitting: Sitting, read: Read) -> dict[str, object]:
+def _trial_key(sitting: Sitting, read: ReadTrial) -> dict[str, object]:
     return {
         "participant": sitting.ref,
         "position": read.trial.trial.position,
@@ -141,7 +141,7 @@ def _trial_key(sitting: Sitting, read: Read) -> dict[str, object]:
     }
 
 
-def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
+def _trial_row(sitting: Sitting, read: ReadTrial) -> dict[str, object]:
     trial = read.trial.trial
     return {
         **_trial_key(sitting, read),
@@ -151,7 +151,7 @@ def _trial_row(sitting: Sitting, read: Read) -> dict[str, object]:
     }
 
 
-def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dict[str, object]:
+def _response_row(plan: Plan, sitting: Sitting, read: ReadTrial, taker: Taker) -> dict[str, object]:
     assert read.given is not None
     response, trial = plan.screens.response, read.trial
     judgment = response.score_answer(trial.arrangement, read.given)
@@ -168,7 +168,7 @@ def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dic
     return response.derive_all_columns(row)
 
 
-def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
+def _read_row(sitting: Sitting, read: ReadTrial) -> dict[str, object]:
     return {
         **_trial_key(sitting, read),
         "outcome": read.outcome,
@@ -178,7 +178,7 @@ def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
     }
 
 
-def _label_probability(read: Read) -> float:
+def _label_probability(read: ReadTrial) -> float:
     """Return the total probability of all labels, over the prompts of a trial."""
     masses = [
         sum(exp(logprob) for logprob in reply.logprobs_nats if logprob is not None)
@@ -187,7 +187,7 @@ def _label_probability(read: Read) -> float:
     return sum(masses) / len(masses)
 
 
-def _prompt_rows_of_trial(sitting: Sitting, read: Read) -> Iterator[dict[str, object]]:
+def _prompt_rows_of_trial(sitting: Sitting, read: ReadTrial) -> Iterator[dict[str, object]]:
     for number, (ask, reply) in enumerate(zip(read.asks, read.replies, strict=True), start=1):
         logprobs, raw = _to_json(reply.logprobs_nats), _to_json(reply.texts) if reply.texts else ""
         yield {
@@ -267,9 +267,9 @@ def _collect_answers(plan: Plan, sitting: Sitting) -> Answered:
 
 
 _STUDY, _CODEBOOK, _README = "study", "datapackage.json", "README.md"
-_OF_TAKERS = (READ, ASKED, PROMPTS)
-_ENTRIES = {
-    *(table.name + suffix for table in (*EXPORT_TABLES, *_OF_TAKERS) for suffix in MEDIA_TYPES),
+_TAKER_TABLES = (READ, MODEL_QUESTIONS, PROMPTS)
+_FILE_NAMES = {
+    *(table.name + suffix for table in (*EXPORT_TABLES, *_TAKER_TABLES) for suffix in MEDIA_TYPES),
     *(_STUDY, _CODEBOOK, _README),
 }
 _NOTICE = """
@@ -291,7 +291,7 @@ def write_sessions(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder
         WritingError: The folder contains other files, or cannot be written.
     """
     rows, tables = make_rows(plan, sittings, taker), _export_tables(plan)
-    with atomic_folder(folder, _ENTRIES) as temporary:
+    with atomic_folder(folder, _FILE_NAMES) as temporary:
         for table in tables:
             for suffix in MEDIA_TYPES:
                 write_table(table, rows.get(table.name, []), temporary / f"{table.name}{suffix}")
@@ -320,7 +320,7 @@ def _export_tables(plan: Plan) -> list[TableSchema]:
             else table
             for table in tables
         ),
-        *_OF_TAKERS,
+        *_TAKER_TABLES,
     ]
 
 

@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from analysis.data.n_alternatives import chance_accuracy
 from analysis.figures.drawing import (
+    FONT_POINTS,
     GUIDE,
     MODELS,
     PAGE_INCHES,
     PEOPLE,
-    POINTS,
     STYLE,
     TEXT,
     WARNING,
@@ -30,7 +30,7 @@ from analysis.findings.finding import (
     FindingInputs,
     Findings,
     Need,
-    Taken,
+    TakerData,
     full_titles,
 )
 from analysis.statistics.attraction import attraction_by_elicitation, configurations
@@ -121,7 +121,9 @@ def _make_readings_drawing(differences: pd.DataFrame, inputs: FindingInputs) -> 
     )
 
 
-def _readings_table(differences: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
+def _readings_table(
+    differences: pd.DataFrame, takers: Sequence[TakerData], context: Context
+) -> Table:
     ordered = context.by_construction(differences).sort_values("model", kind="stable")
     frame = ordered.assign(
         group=ordered["model"] + ": " + full_titles(ordered), label=ordered["reading"]
@@ -293,7 +295,7 @@ TAKERS = Finding("takers", Section.TAKERS, analyse_model_participants, needs=(Ne
 
 
 _INCHES_OF_A_READING, _MOST_INCHES = 0.075, 9.0
-_SPREAD = 0.36
+_OFFSET = 0.36
 
 
 def draw_readings(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Figure:
@@ -333,7 +335,7 @@ def draw_readings(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Fig
             warn_of_programs(drawn[0])
             # On a separate line, above the models' names.
             title = drawn[0].get_title(loc="left")
-            drawn[0].set_title(f"{title}\n", loc="left", color=WARNING, fontsize=POINTS)
+            drawn[0].set_title(f"{title}\n", loc="left", color=WARNING, fontsize=FONT_POINTS)
     return figure
 
 
@@ -367,7 +369,7 @@ def _draw_reading(
     if reading_rows.empty:
         return
     colour, marker = MODELS[number % len(MODELS)]
-    offset = np.linspace(-_SPREAD, _SPREAD, n_readings)[number] if n_readings > 1 else 0.0
+    offset = np.linspace(-_OFFSET, _OFFSET, n_readings)[number] if n_readings > 1 else 0.0
     heights = np.array([rows.index(label) for label in reading_rows["label"]]) + offset
     axes.hlines(
         heights,

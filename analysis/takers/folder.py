@@ -15,8 +15,8 @@ from experiment.tables.atomic_write import atomic_write, refuse_overwrite
 
 REPLIES, LOCK = "replies.sqlite", "take.lock"
 # Suffixes of the temporary files of an open database.
-_OWN = {MANIFEST, LOCK, *(f"{REPLIES}{end}" for end in ("", "-wal", "-shm", "-journal"))}
-_IN_WORDS = {
+_OWN_FILES = {MANIFEST, LOCK, *(f"{REPLIES}{end}" for end in ("", "-wal", "-shm", "-journal"))}
+_KEY_WORDS = {
     "materials_hash": "the materials",
     "study_files": "the study's files",
     "model_identity": "the model",
@@ -45,7 +45,7 @@ class TakersFolder:
 
 def refuse_foreign_files(path: Path, readings: Iterable[str]) -> None:
     """Raise a WritingError if a folder contains files that no take with these readings wrote."""
-    refuse_overwrite(path, {*_OWN, *readings, *_stored_readings(path)})
+    refuse_overwrite(path, {*_OWN_FILES, *readings, *_stored_readings(path)})
 
 
 def has_begun(path: Path) -> bool:
@@ -118,7 +118,7 @@ def _refuse_other_take(path: Path, stored: Mapping[str, object], key: Mapping[st
     changed = [name for name in key if stored.get(name) != key[name]]
     if not changed:
         return
-    changes = ", ".join(_IN_WORDS.get(name, name.replace("_", " ")) for name in changed)
+    changes = ", ".join(_KEY_WORDS.get(name, name.replace("_", " ")) for name in changed)
     started_at = stored.get("started_at", "")
     raise AnalysisError(
         f"this folder holds other sessions of a model, begun at {started_at}, that differ "

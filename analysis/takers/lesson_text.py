@@ -156,7 +156,7 @@ def make_lessons(
 # The shares of lines that are right sentences without a prompt, and one-word verdicts.
 _SENTENCES, _VERDICTS = 0.2, 0.6
 # Weights of readings; others have weight three. Ratings have the longest prompts.
-_TIMES = {"rating": 1}
+_REPETITIONS = {"rating": 1}
 # The maximum per condition, since some conditions have far more items than others.
 _MOST_ITEMS = 1_500
 
@@ -243,5 +243,5 @@ def _weighted_readings() -> list[Reading]:
         reading
         for reading in readings
         if reading.prompted
-        for _ in range(_TIMES.get(reading.name, 3))
+        for _ in range(_REPETITIONS.get(reading.name, 3))
     ]

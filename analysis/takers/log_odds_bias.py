@@ -9,7 +9,7 @@ from analysis.data.declared import clustering_column
 from experiment.records import PAIR, Side
 
 LEVEL = 0.05
-_WAY = ["model", "reading", "context"]
+_WAY_COLUMNS = ["model", "reading", "context"]
 
 
 def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
@@ -23,7 +23,7 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
     sets on the same trials. Intervals are Student's, with frames as observations.
 
     Args:
-        model_answers: Answers with probabilities, as in ``Taken.frame``.
+        model_answers: Answers with probabilities, as in ``TakerData.frame``.
 
     Returns:
         model, reading, context, bias (first place, first side, or the labels of a set), estimate,
@@ -41,14 +41,14 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
         good_side=pairs["good_side"].astype(str),
         context=pairs["context"].astype(str),
     )
-    way = [*_WAY, "session", "position", "unit", "good_side", "labels"]
+    way = [*_WAY_COLUMNS, "session", "position", "unit", "good_side", "labels"]
     by_way = rows.groupby(way, sort=False).agg(
         place=("odds", "mean"), side=("turned", "mean"), n=("odds", "size")
     )
     # A trial in one order alone does not tell order from text.
     by_way = by_way[by_way["n"] == len(("listed", "swapped"))]
     biases = []
-    for keys, cells in by_way.groupby(level=_WAY, sort=False):
+    for keys, cells in by_way.groupby(level=_WAY_COLUMNS, sort=False):
         trials = [name for name in way if name != "labels"]
         place = cells["place"].reset_index().pivot_table("place", trials, "labels").dropna()
         first = place.mean(axis=1)
@@ -61,7 +61,7 @@ def measure_bias_in_log_odds(model_answers: pd.DataFrame) -> pd.DataFrame:
         for bias, values in values_by_bias.items():
             low, mean, high, n_units = _interval_over_units(values)
             biases.append((*keys, bias, mean, low, high, len(first), n_units))
-    columns = [*_WAY, "bias", "estimate", "low", "high", "n", "n_units"]
+    columns = [*_WAY_COLUMNS, "bias", "estimate", "low", "high", "n", "n_units"]
     return pd.DataFrame(biases, columns=columns)
 
 

@@ -73,7 +73,7 @@ class Plan:
         return self.people[session.number - 1] if self.people else None
 
     def situation(self, list_: int, way: Way, earlier: Earlier) -> Situation:
-        """Return the information about a session of a list that a reading gets."""
+        """Return what a reading is told about a session of a list."""
         instructions = instructions_of(self.source.study.of_list(list_))
         prompter = self.prompter.with_instructions(instructions) if self.prompter else None
         return Situation(way, prompter, instructions, earlier)

@@ -30,11 +30,11 @@ from lm.errors import LmError
 from lm.model_folder import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
-from lm.weights import AS_USUAL, Weights
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class AnsweringModel:
     """The answering model and its input format.
 
     Attributes:
@@ -55,11 +55,11 @@ def load_answering_model(
     study: Study,
     device: Device,
     terms: Terms,
-    how: Weights = AS_USUAL,
+    how: Weights = DEFAULT_WEIGHTS,
     ledger: Path | None = None,
     *,
     chat: bool = False,
-) -> Answering:
+) -> AnsweringModel:
     """Return the model that ``--model`` names.
 
     Args:
@@ -79,14 +79,14 @@ def load_answering_model(
         server = ServerAnswerer(parse_server(model), terms, ledger, chat=chat)
         people = render(study.materials.shown_to_people)
         # Only the server knows its maximum prompt length, and reports errors itself.
-        return Answering(server, people, lambda _: None, server)
+        return AnsweringModel(server, people, lambda _: None, server)
     scorer = load_scorer(model, device, how=how)
     sentence, write = _choose_renderings(scorer, study)
     identity = " ".join(filter(None, (model_identity(model), how.in_words)))
     answerer = (
         _make_chat_answerer(scorer, identity) if chat else LocalAnswerer(scorer, identity, write)
     )
-    return Answering(answerer, render(sentence), answerer.refuse_too_long)
+    return AnsweringModel(answerer, render(sentence), answerer.refuse_too_long)
 
 
 def _choose_renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
@@ -124,7 +124,7 @@ class Request:
     out: Path
     terms: Terms = field(default_factory=Terms)
     participants: tuple[str, ...] = ()
-    how: Weights = AS_USUAL
+    how: Weights = DEFAULT_WEIGHTS
     chat: bool = False
 
 
@@ -178,7 +178,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         yield from _run_readings(plan, model, folder)
 
 
-def _run_readings(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
+def _run_readings(plan: Plan, model: AnsweringModel, folder: TakersFolder) -> Iterator[str]:
     answerer = model.answerer
     taker = Taker(
         answerer.name,
@@ -211,7 +211,7 @@ def _run_readings(plan: Plan, model: Answering, folder: TakersFolder) -> Iterato
     mark_complete(folder, facts)
 
 
-def _refuse_vain_thinking(request: Request, model: Answering) -> None:
+def _refuse_vain_thinking(request: Request, model: AnsweringModel) -> None:
     """Raise an LmError if options about thinking would have no effect."""
     thinks = any(request.factors.thinking)
     if thinks and not request.chat:
@@ -223,7 +223,7 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
         )
 
 
-def _refuse_images(plan: Plan, model: Answering) -> None:
+def _refuse_images(plan: Plan, model: AnsweringModel) -> None:
     """Raise an LmError if prompts contain images that the model cannot receive."""
     prompts = [
         question.prompt
@@ -248,13 +248,13 @@ def _refuse_images(plan: Plan, model: Answering) -> None:
     model.server.refuse_images()
 
 
-def _refuse_low_cap(plan: Plan, model: Answering) -> None:
+def _refuse_low_cap(plan: Plan, model: AnsweringModel) -> None:
     """Raise an LmError if the worst-case cost, with each call made once, exceeds the cap."""
     server = model.server
     if server is None or server.budget.cap is None:
         return
     worst = server.budget.spent + sum(
-        server.worst(question) * len(sitting.session.trials)
+        server.worst_cost(question) * len(sitting.session.trials)
         for reading in plan.readings
         for sitting, question in find_longest_questions(plan, reading)
     )

@@ -127,8 +127,8 @@ def find_people(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[
         )
     trial_table, response_table = tables_shown(screens.response)
     people = read_exported_table(PARTICIPANTS, source.export, ("participant", "list", "place"))
-    of_trials = _group_by_person(_read_columns(trial_table, source.export, _TRIAL))
-    of_answers = _group_by_person(_read_columns(response_table, source.export, _ANSWER))
+    of_trials = _group_by_person(_read_columns(trial_table, source.export, _TRIAL_COLUMNS))
+    of_answers = _group_by_person(_read_columns(response_table, source.export, _ANSWER_COLUMNS))
     places = {str(row["participant"]): row for row in people.to_dict("records")}
     people_ = []
     for number, ref in enumerate(dict.fromkeys(refs), start=1):
@@ -145,8 +145,8 @@ def find_people(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[
     return tuple(people_)
 
 
-_TRIAL = ("participant", "position", "item_id", "kind", "good_side", "options")
-_ANSWER = ("participant", "position", "chosen_side", "rating")
+_TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side", "options")
+_ANSWER_COLUMNS = ("participant", "position", "chosen_side", "rating")
 Row = Mapping[Any, Any]
 
 

@@ -16,7 +16,7 @@ from lm.answering.answerer import Question, Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadTrial:
     """The parsed result of one trial.
 
     Attributes:
@@ -54,7 +54,7 @@ def classify_unreadable(replies: Sequence[Reply]) -> str:
     return next((reason for reason in ("cut", "refused") if reason in reasons), "unreadable")
 
 
-class Asking(Protocol):
+class AskModel(Protocol):
     """The interface of an answering model that stores its replies."""
 
     def __call__(self, questions: Sequence[Question]) -> list[Reply]:
@@ -76,7 +76,7 @@ class Sitting:
     session: TakerSession
     reading: Reading
     way: Way
-    read: list[Read] = field(default_factory=list)
+    read: list[ReadTrial] = field(default_factory=list)
 
     @property
     def ref(self) -> str:
@@ -113,7 +113,7 @@ def make_sessions(plan: Plan, reading: Reading) -> list[Sitting]:
     ]
 
 
-def take_sessions(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
+def take_sessions(plan: Plan, reading: Reading, ask: AskModel) -> list[Sitting]:
     """Return a reading's sessions with all trials answered.
 
     If prompts show the model's own answers, trials are asked in order, all sessions at one position
@@ -196,13 +196,13 @@ def _parse_answer(
     situation: Situation,
     asks: tuple[Ask, ...],
     replies: tuple[Reply, ...],
-) -> Read:
+) -> ReadTrial:
     logprobs = [
         [-inf if logprob is None else logprob for logprob in reply.logprobs_nats]
         for reply in replies
     ]
     if any(max(answer_logprobs) == -inf for answer_logprobs in logprobs):
-        return Read(trial, asks, replies, None, classify_unreadable(replies))
+        return ReadTrial(trial, asks, replies, None, classify_unreadable(replies))
     reading = sitting.reading
     weights = reading.weights(trial, situation, logprobs)
     rng = generator(
@@ -218,7 +218,7 @@ def _parse_answer(
     p_good = (
         shares[good] if shares and (good := _index_of_expected(plan, trial)) is not None else None
     )
-    return Read(trial, asks, replies, trial.answers[chosen], outcome, weights, p_good)
+    return ReadTrial(trial, asks, replies, trial.answers[chosen], outcome, weights, p_good)
 
 
 def _index_of_expected(plan: Plan, trial: TakerTrial) -> int | None:

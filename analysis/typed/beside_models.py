@@ -1,4 +1,4 @@
-"""The finding that sets people's answers beside the words of language models."""
+"""The finding that compares people's answers with the words of language models."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,9 +11,9 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from analysis.typed.cloze import list_answers
 from analysis.typed.completions import WHOLE_TEXT
-from analysis.typed.model_distance import Pair, jackknife_interval, model_shares, pair_up
+from analysis.typed.model_distance import Compared, jackknife_interval, model_shares, pair_up
 
-_METHOD = (
+_METHOD_NOTE = (
     "The distance is the total variation: 0 if the model gives each answer the share of the people "
     "who gave it, 1 if no answer has a probability. Its interval leaves each person out once "
     "(jackknife); the texts are fixed. The distance of shares of few people is too high; the "
@@ -66,7 +66,7 @@ def _run(inputs: FindingInputs) -> Findings:
 
 
 def _describe_texts(
-    pairs: Mapping[tuple[str, str], Pair], rng: np.random.Generator
+    pairs: Mapping[tuple[str, str], Compared], rng: np.random.Generator
 ) -> pd.DataFrame:
     rows = []
     for (item_id, version), pair in pairs.items():
@@ -111,7 +111,7 @@ def _summary_table(summary: pd.DataFrame, inputs: FindingInputs) -> Table:
             Column("given", "Words given", "number"),
             Column("rest", "Rest", "number"),
         ),
-        _METHOD,
+        _METHOD_NOTE,
         section=Section.ANSWERS,
     )
 

@@ -17,8 +17,8 @@ from experiment.responses.typed.normalise import RULES, list_changes, normalise
 SMOOTHING_K = 0.1
 SMOOTHING_V = 100
 # The last rule: a table of the researcher's says as which answer a text counts.
-VARIANTS = "variants"
-_TEXT = ["item_id", "version"]
+VARIANTS_TABLE = "variants"
+_TEXT_KEYS = ["item_id", "version"]
 _NO_VARIANTS: Variants = MappingProxyType({})
 
 
@@ -37,11 +37,11 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
         could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
         cloze_high, smoothed, surprisal_bits.
     """
-    rows = judgments[_TEXT].astype(str).assign(person=_people(judgments))
-    n_people = rows.groupby(_TEXT, sort=False)["person"].nunique().rename("n_people")
+    rows = judgments[_TEXT_KEYS].astype(str).assign(person=_people(judgments))
+    n_people = rows.groupby(_TEXT_KEYS, sort=False)["person"].nunique().rename("n_people")
     answers = list_answers(judgments, variants)
-    counts = answers.groupby([*_TEXT, "answer"], sort=False).size().rename("n").reset_index()
-    counts = counts.merge(n_people.reset_index(), on=_TEXT)
+    counts = answers.groupby([*_TEXT_KEYS, "answer"], sort=False).size().rename("n").reset_index()
+    counts = counts.merge(n_people.reset_index(), on=_TEXT_KEYS)
     place = {text: number for number, text in enumerate(n_people.index)}
     counts["place"] = [
         place[text] for text in zip(counts["item_id"], counts["version"], strict=True)
@@ -68,7 +68,7 @@ def list_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> 
         judgments: As for ``count_answers``.
         variants: The answers as which texts count.
     """
-    rows = judgments[[*_TEXT, "typed"]].astype(dict.fromkeys(_TEXT, str))
+    rows = judgments[[*_TEXT_KEYS, "typed"]].astype(dict.fromkeys(_TEXT_KEYS, str))
     with_text = rows.assign(person=_people(judgments))[_has_text(judgments)]
     answers = [
         answer_of(item_id, str(typed), variants)
@@ -90,17 +90,17 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
         its interval, and entropy_bits of the answers that were given.
     """
     names = ["construction", "condition"]
-    rows = judgments.astype(dict.fromkeys((*_TEXT, *names), str)).assign(
+    rows = judgments.astype(dict.fromkeys((*_TEXT_KEYS, *names), str)).assign(
         is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool),
         person=_people(judgments),
     )
-    of_text = rows.groupby(_TEXT, sort=False)
+    of_text = rows.groupby(_TEXT_KEYS, sort=False)
     texts = of_text[names].first()
     texts["n_people"] = of_text["person"].nunique()
-    answering = rows[~rows["no_answer"].astype(bool)].groupby(_TEXT, sort=False)["person"]
+    answering = rows[~rows["no_answer"].astype(bool)].groupby(_TEXT_KEYS, sort=False)["person"]
     texts["n_no_answer"] = texts["n_people"].sub(answering.nunique(), fill_value=0).astype(int)
     texts["n_withheld"] = of_text["is_withheld"].sum()
-    answered = counts.groupby(_TEXT, sort=False)
+    answered = counts.groupby(_TEXT_KEYS, sort=False)
     columns = ["answer", "cloze", "cloze_low", "cloze_high"]
     texts = texts.join(answered[columns].first()).assign(
         n_different=answered.size(), entropy_bits=answered["n"].apply(estimate_entropy_bits)
@@ -109,7 +109,7 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
 
 
 def _people(judgments: pd.DataFrame) -> "pd.Series[str]":
-    """Return who gave each answer; without known participants, each is another person."""
+    """Return who gave each answer; if participants are unknown, each answer is another person's."""
     unknown = pd.Series([f"row {n}" for n in range(len(judgments))], judgments.index, dtype=str)
     if "participant" not in judgments:
         return unknown
@@ -135,12 +135,12 @@ def count_normalisations(
     rows = judgments.loc[_has_text(judgments), ["item_id", "typed"]].astype(str)
     changes: dict[str, list[str]] = {name: [] for name in RULES}
     if variants:
-        changes[VARIANTS] = []
+        changes[VARIANTS_TABLE] = []
     for item_id, text in zip(rows["item_id"], rows["typed"], strict=True):
         for name in list_changes(text):
             changes[name].append(text)
         if answer_of(item_id, text, variants) != normalise(text):
-            changes[VARIANTS].append(text)
+            changes[VARIANTS_TABLE].append(text)
     return pd.DataFrame(
         [
             {"rule": name, "n": len(texts), "example": repr(texts[0]) if texts else ""}

@@ -19,7 +19,7 @@ from analysis.typed.completions import WHOLE_TEXT
 from analysis.typed.variants import Variants, answer_of
 
 Floats = NDArray[np.float64]
-_TEXT = ["item_id", "version"]
+_TEXT_KEYS = ["item_id", "version"]
 _SAMPLES, _FEWEST_PEOPLE = 200, 10
 
 
@@ -35,19 +35,19 @@ def model_shares(completions: pd.DataFrame, variants: Variants) -> pd.DataFrame:
         whole texts were scored, the probabilities of a text sum to 1.
     """
     # Several forms of a word, as with and without a capital, may be rendered alike.
-    rows = completions.drop_duplicates([*_TEXT, "word"])
+    rows = completions.drop_duplicates([*_TEXT_KEYS, "word"])
     rows = rows.assign(
         answer=[
             answer_of(item_id, word, variants)
             for item_id, word in zip(rows["item_id"], rows["word"], strict=True)
         ]
     )
-    highest = rows.groupby(_TEXT, sort=False)["logprob_nats"].transform("max")
+    highest = rows.groupby(_TEXT_KEYS, sort=False)["logprob_nats"].transform("max")
     is_whole = rows["scored"] == WHOLE_TEXT
     weight = (rows["logprob_nats"] - highest.where(is_whole, 0.0)).map(math.exp)
-    total = weight.groupby([rows[name] for name in _TEXT], sort=False).transform("sum")
+    total = weight.groupby([rows[name] for name in _TEXT_KEYS], sort=False).transform("sum")
     rows = rows.assign(probability=weight.where(~is_whole, weight / total))
-    by = rows.groupby([*_TEXT, "answer"], sort=False)
+    by = rows.groupby([*_TEXT_KEYS, "answer"], sort=False)
     shares = by.agg(
         probability=("probability", "sum"), rank=("rank", "min"), scored=("scored", "first")
     )
@@ -55,7 +55,7 @@ def model_shares(completions: pd.DataFrame, variants: Variants) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Compared:
     """People's answers to a text, and a model's probabilities.
 
     Attributes:
@@ -82,7 +82,7 @@ class Pair:
         return float(np.maximum(counts / counts.sum() - self.model, 0.0).sum())
 
     def distances_without_each(self) -> Floats:
-        """Return the distance without each person's answers; as it is if nobody else answered."""
+        """Return the distance without each person's answers; unchanged if nobody else answered."""
         whole = self.distance(self.counts)
         left = [self.counts - own for own in self.by_person]
         return np.array([self.distance(rest) if rest.sum() > 0 else whole for rest in left])
@@ -100,7 +100,7 @@ class Pair:
         return float((listed + draws[:, -1] / n).mean())
 
 
-def pair_up(answers: pd.DataFrame, shares: pd.DataFrame) -> Mapping[tuple[str, str], Pair]:
+def pair_up(answers: pd.DataFrame, shares: pd.DataFrame) -> Mapping[tuple[str, str], Compared]:
     """Return people's answers with the model's probabilities, for each text that has both.
 
     Args:
@@ -108,8 +108,8 @@ def pair_up(answers: pd.DataFrame, shares: pd.DataFrame) -> Mapping[tuple[str, s
         shares: What ``model_shares`` returns.
     """
     pairs = {}
-    by_text = dict(iter(answers.groupby(_TEXT, sort=False)))
-    for key, rows in shares.groupby(_TEXT, sort=False):
+    by_text = dict(iter(answers.groupby(_TEXT_KEYS, sort=False)))
+    for key, rows in shares.groupby(_TEXT_KEYS, sort=False):
         own = by_text.get(key)
         if own is None:
             continue
@@ -117,7 +117,7 @@ def pair_up(answers: pd.DataFrame, shares: pd.DataFrame) -> Mapping[tuple[str, s
         table = pd.crosstab(own["person"], own["answer"]).astype(bool).astype(float)
         names = [*table.columns, *(name for name in listed.index if name not in table.columns)]
         table = table.reindex(columns=names, fill_value=0.0)
-        pairs[str(key[0]), str(key[1])] = Pair(
+        pairs[str(key[0]), str(key[1])] = Compared(
             tuple(map(str, names)),
             table.to_numpy(float),
             tuple(map(str, table.index)),
@@ -127,7 +127,7 @@ def pair_up(answers: pd.DataFrame, shares: pd.DataFrame) -> Mapping[tuple[str, s
     return pairs
 
 
-def jackknife_interval(pairs: Mapping[tuple[str, str], Pair]) -> tuple[float, float]:
+def jackknife_interval(pairs: Mapping[tuple[str, str], Compared]) -> tuple[float, float]:
     """Return the interval of the mean distance over texts, by leaving each person out once.
 
     The texts are fixed. With fewer than ten people both ends are missing.

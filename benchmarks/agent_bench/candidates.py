@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from agent_bench.norms import Norms, blindness, detachment
 from experiment.integrity.certificate import SIGNALS as COUNTED
 from experiment.integrity.certificate import (
-    crossings,
+    find_crossings,
     holds_ms,
     length_correlation,
     log_rt_sd,
@@ -107,7 +107,7 @@ def _even_holds(session: ObservedSession) -> float | None:
 
 def _jumps(session: ObservedSession) -> float | None:
     """A mouse that is at another option without a way there."""
-    crossed = crossings(session)
+    crossed = find_crossings(session)
     if len(crossed) < _FEWEST // 2:
         return None
     return 4.0 * _share([(answer.pointer_moves or 0) <= 2 for answer in crossed])
@@ -122,7 +122,7 @@ def _even_paths(session: ObservedSession) -> float | None:
 def _rests(session: ObservedSession) -> float | None:
     """A mouse that travels to where it is already, whenever the same option is chosen again."""
     stays = [answer for before, answer in select_mouse_pairs(session) if answer.side == before.side]
-    ways = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
+    ways = [answer.pointer_path_px or 0.0 for answer in find_crossings(session)]
     if len(stays) < _FEWEST or len(ways) < _FEWEST // 2:
         return None
     near = _AT_REST * median(ways)
@@ -133,7 +133,7 @@ def _waits(session: ObservedSession) -> float | None:
     """A mouse that is at another option long before the press: a hand goes once it is decided."""
     shares = [
         1 - answer.pointer_stopped_ms / answer.rt_ms
-        for answer in crossings(session)
+        for answer in find_crossings(session)
         if answer.pointer_stopped_ms is not None and answer.rt_ms
     ]
     return None if len(shares) < _FEWEST // 2 else _between(median(shares), *_WAITS)

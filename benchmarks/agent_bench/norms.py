@@ -14,7 +14,7 @@ from typing import Self
 from scipy.special import logsumexp
 
 from agent_bench.seen import SeenAnswer
-from experiment.integrity.choices import people_nats
+from experiment.integrity.choices import people_loglik_nats
 from experiment.integrity.observed import ObservedSession, time_residuals
 
 # So many answers of its kind are worth as much as what is known of an item itself.
@@ -141,7 +141,7 @@ def blindness(session: ObservedSession, norms: Norms) -> float | None:
     if len(known) < _FEWEST:
         return None
     chose_good, accuracy = zip(*known, strict=True)
-    return blind_nats(chose_good) - people_nats(chose_good, accuracy)
+    return blind_nats(chose_good) - people_loglik_nats(chose_good, accuracy)
 
 
 def detachment(session: ObservedSession, norms: Norms) -> float | None:

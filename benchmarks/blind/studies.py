@@ -4,7 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 from tests.whole_way import study_of
 
@@ -59,7 +59,7 @@ def study_of_kind(folder: Path, kind: str) -> Study:
     if kind == "pairs":
         return load_study("minimal")
     if kind in _MORE:
-        copied = shutil.copytree(BUILT_IN / "minimal", folder / "minimal")
+        copied = shutil.copytree(STUDIES_FOLDER / "minimal", folder / "minimal")
         toml = (copied / "study.toml").read_text("utf-8")
         if kind == PAID:
             # No rule tells how many errors somebody made.

@@ -14,7 +14,7 @@ from wsgiref.types import WSGIApplication
 import httpx
 from flask import Flask
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from marketplace.mturk import create_marketplace
 from marketplace.mturk.store import EXTENSION as STORE
 from marketplace.serving import serve_in_thread
@@ -117,7 +117,7 @@ def small_study(folder: Path, places: int) -> Path:
     """Return the folder of a study with so many places in each of two lists."""
     study = folder / f"of_{places}" / "minimal"
     if not study.exists():
-        shutil.copytree(BUILT_IN / "minimal", study)
+        shutil.copytree(STUDIES_FOLDER / "minimal", study)
         toml = (study / "study.toml").read_text(encoding="utf-8")
         toml = re.sub(r"\[design\].*?(?=\[\[exclusion)", "", toml, flags=re.DOTALL)
         toml = re.sub(r"\[\[exclusion\]\].*?(?=\[\[questionnaire)", "", toml, flags=re.DOTALL)

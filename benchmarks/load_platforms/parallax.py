@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from sqlalchemy import select
 
 from experiment.participation import State
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.question import Question
 from load_platforms.answer import answer, new_uuid
 from load_platforms.platform import Participant, Site, Stored, spread
@@ -81,7 +81,7 @@ class Parallax:
 
     def _launch(self, folder: Path, participants: int) -> str:
         study = folder / self._study
-        shutil.copytree(BUILT_IN / self._study, study)
+        shutil.copytree(STUDIES_FOLDER / self._study, study)
         toml, loaded = (study / "study.toml").read_text(encoding="utf-8"), load_study(str(study))
         lists = self._lists = loaded.design.lists
         self._questionnaire = urlencode({q.name: _reply(q) for q in loaded.questionnaire}).encode()

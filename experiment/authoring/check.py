@@ -9,7 +9,7 @@ from pathlib import Path
 from experiment.authoring import key_checks, material_checks, question_checks, session_checks
 from experiment.authoring.consent import check_consent, check_generated_sentences
 from experiment.authoring.examined import Examined, StudyCheck
-from experiment.authoring.lint.lint import Places, lint
+from experiment.authoring.lint.lint import ItemPlaces, lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.materials.render import replace_pictures
@@ -18,24 +18,24 @@ from experiment.studies.load import StudyErrors, load_study
 from experiment.studies.study import Study
 
 _JOINERS = "\u200c\u200d"
-_REPLACED = "\ufffd"
+_REPLACEMENT_CHARACTER = "\ufffd"
 _SPREADSHEET_ERROR = re.compile(r"#(?:NAME\?|REF!|VALUE!|N/A|DIV/0!|NULL!|NUM!)")
-_MARK = re.compile(r"(?:[*#%]|\?+\*?|OK(?=\s))\s*(?=\w)")
+_JUDGMENT_MARK = re.compile(r"(?:[*#%]|\?+\*?|OK(?=\s))\s*(?=\w)")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:[a-z]+|#\d+);")
 # A text without any of these characters has no marks, errors or mark-up.
-_SIGNS = re.compile(r"[#<&*%?]|OK\s")
+_SUSPICIOUS = re.compile(r"[#<&*%?]|OK\s")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
 
 # Returns the problem with an item's texts and the expected text; None if there is no problem.
-_Fault = Callable[[list[str]], tuple[str, str] | None]
+_TextCheck = Callable[[list[str]], tuple[str, str] | None]
 
 
 def check_texts(examined: Examined) -> Iterator[ParallaxError]:
-    """Report the first item of each kind of text that participants should not see."""
+    """Report, for each fault that a text can have, the first item that has it."""
     file = str(examined.study.materials_path)
-    places = Places(examined.study.materials_path)
+    places = ItemPlaces(examined.study.materials_path)
     looked_at = [item for item in examined.items if not _is_plain(item)]
-    for kind, fault in (*((StudyError, f) for f in _FATAL), *((StudyNote, f) for f in _ODD)):
+    for kind, fault in (*((StudyError, f) for f in _ERRORS), *((StudyNote, f) for f in _NOTES)):
         for item in looked_at:
             if problem_and_expected := fault(_list_texts(item)):
                 problem, expected = problem_and_expected
@@ -53,13 +53,13 @@ def check_texts(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _is_plain(item: Item) -> bool:
-    """Return whether no check can find a fault: most items of large materials are plain."""
+    """Return whether an item's texts have no sign of any fault, as is true of most items."""
     texts = (item.context, item.good, item.bad, item.distractor)
     joined_texts = "".join(texts)
     return (
         joined_texts.isascii()
         and joined_texts.isprintable()
-        and not _SIGNS.search(joined_texts)
+        and not _SUSPICIOUS.search(joined_texts)
         and not any(map(str.isspace, texts))
     )
 
@@ -76,7 +76,7 @@ def _check_blank(shown: list[str]) -> tuple[str, str] | None:
 
 def _check_lost_letters(shown: list[str]) -> tuple[str, str] | None:
     for word in " ".join(shown).split():
-        if _REPLACED in word or _is_mojibake(word):
+        if _REPLACEMENT_CHARACTER in word or _is_mojibake(word):
             expected = (
                 'text in UTF-8: save the table again as "CSV UTF-8", or make it from the .xlsx'
             )
@@ -116,7 +116,7 @@ def _check_spreadsheet_error(shown: list[str]) -> tuple[str, str] | None:
 
 def _check_judgment_marks(shown: list[str]) -> tuple[str, str] | None:
     versions = [text for text in shown[1:] if text]
-    marks = [_MARK.match(text) for text in versions]
+    marks = [_JUDGMENT_MARK.match(text) for text in versions]
     if len(versions) > 1 and any(marks) and not all(marks):
         text = next(t for t, mark in zip(versions, marks, strict=True) if mark)
         return (
@@ -146,65 +146,65 @@ def _check_mixed_scripts(shown: list[str]) -> tuple[str, str] | None:
     return None
 
 
-_FATAL: tuple[_Fault, ...] = (
+_ERRORS: tuple[_TextCheck, ...] = (
     _check_blank,
     _check_lost_letters,
     _check_invisible,
     _check_spreadsheet_error,
     _check_judgment_marks,
 )
-_ODD: tuple[_Fault, ...] = (_check_markup, _check_mixed_scripts)
+_NOTES: tuple[_TextCheck, ...] = (_check_markup, _check_mixed_scripts)
 
 
 KEY_CHECKS: tuple[StudyCheck, ...] = (
-    key_checks.about,
-    key_checks.renderings,
-    key_checks.headers,
-    key_checks.response,
-    key_checks.practice,
-    session_checks.answers,
-    session_checks.deadlines,
-    session_checks.refused_presses,
-    session_checks.font,
-    session_checks.pauses,
-    question_checks.questionnaire,
-    question_checks.wording,
-    question_checks.admission,
-    key_checks.simulation,
-    key_checks.reaction_times,
-    key_checks.rules,
-    key_checks.constructions,
-    session_checks.size,
-    session_checks.task_titles,
-    key_checks.recruitment,
-    key_checks.patterns,
-    key_checks.marks,
-    key_checks.files,
-    key_checks.texts,
+    key_checks.check_study_table,
+    key_checks.check_renderings,
+    key_checks.check_headers,
+    key_checks.check_response_type,
+    key_checks.check_practice,
+    session_checks.check_answers,
+    session_checks.check_deadlines,
+    session_checks.check_double_clicks,
+    session_checks.check_font,
+    session_checks.check_pauses,
+    question_checks.check_questionnaire,
+    question_checks.check_wording,
+    question_checks.check_admission,
+    key_checks.check_simulation,
+    key_checks.check_reaction_times,
+    key_checks.check_rules,
+    key_checks.check_constructions,
+    session_checks.check_number_of_places,
+    session_checks.check_task_titles,
+    key_checks.check_recruitment,
+    key_checks.check_patterns,
+    key_checks.check_markdown,
+    key_checks.check_files,
+    key_checks.check_translated,
 )
 # The participants of a launched run have agreed to its consent, so that nobody may change it.
 _CONSENT_CHECKS: tuple[StudyCheck, ...] = (check_consent, check_generated_sentences)
 # The order matters: each check uses the results of the previous ones, and none repeats a report.
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
-    material_checks.items,
+    material_checks.check_all_items,
     check_texts,
-    material_checks.pictures,
-    material_checks.humanness,
-    material_checks.constructions,
+    material_checks.check_pictures,
+    material_checks.check_humanness,
+    material_checks.check_constructions,
     key_checks.check_analysis_names,
-    material_checks.readable,
-    session_checks.places,
-    material_checks.comparisons,
-    session_checks.widths,
-    material_checks.lists,
-    material_checks.stopping,
-    material_checks.templates,
+    material_checks.check_readable,
+    session_checks.check_places,
+    material_checks.check_comparisons,
+    session_checks.check_widths,
+    material_checks.check_lists,
+    material_checks.check_stopping_rule,
+    material_checks.check_templates,
     lint,
-    material_checks.showing,
-    question_checks.rules,
-    question_checks.blind_channels,
+    material_checks.check_rendered_trials,
+    question_checks.check_rules,
+    question_checks.check_blind_runs,
     material_checks.check_published_results,
-    material_checks.size,
+    material_checks.check_study_size,
 )
 
 
@@ -287,13 +287,13 @@ def require_sound(study: Study, seed: int, *, launched: bool = False) -> SoundSt
     """
     report = check_study(study, seed, launched=launched)
     if report.errors:
-        raise first_of(report.errors, study.folder)
+        raise combine_errors(report.errors, study.folder)
     assert report.built is not None
     return SoundStudy(study, report.items, report.built)
 
 
-def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
-    """Return the first of several errors, with a remark about the number of others."""
+def combine_errors(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
+    """Return the first of several errors, which then also says how many more there are."""
     first = errors[0]
     if len(errors) == 1:
         return first

@@ -23,21 +23,21 @@ _FILE = Path(__file__).with_name("consent.toml")
 _ENGLISH = "en"
 _LONGEST_EXCERPT = 80
 # The consent page lists these rights below every study's text.
-_SAID_BY_THE_PAGE = {"complaint": "the page's own list says it"}
-_MARKS = re.compile(r"[*_#>`]+")
+_LISTED_BY_PAGE = {"complaint": "the page's own list says it"}
+_MARKDOWN_SIGNS = re.compile(r"[*_#>`]+")
 # A heading in bold type ends with a full stop inside the stars; sentences end before a space.
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?:])\s+|(?<=[\u3002\uff01\uff1f])")
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ConsentElement:
     """An element of a consent.
 
     Attributes:
         name: The element's name in ``consent.headings`` of study.toml.
         title: A description for researchers.
         heading: A sample heading in the study's language; in English if there is none.
-        found: The passage, the key or the page's own list that covers the element; empty if
+        passage: The passage, the key or the page's own list that covers the element; empty if
             the study has none.
         in_text: Whether the passage is in consent.md.
     """
@@ -45,15 +45,15 @@ class Element:
     name: str
     title: str
     heading: str
-    found: str
+    passage: str
     in_text: bool
 
 
-def consent_elements(study: Study) -> tuple[Element, ...]:
+def consent_elements(study: Study) -> tuple[ConsentElement, ...]:
     """Return every element of a consent, with the place where the study has it."""
-    words, passages = _words_by_language(), _split_into_passages(study.text("consent"))
+    words, passages = _load_words_by_language(), _split_into_passages(study.text("consent"))
     own_words, english = words.get(_get_primary_language(study), {}), words[_ENGLISH]
-    said_elsewhere = _SAID_BY_THE_PAGE | _name_consent_keys(study)
+    said_elsewhere = _LISTED_BY_PAGE | _name_consent_keys(study)
     elements = []
     for name, title in _load_titles().items():
         heading, *patterns = own_words.get(name, english[name])
@@ -63,12 +63,12 @@ def consent_elements(study: Study) -> tuple[Element, ...]:
         pattern = re.compile("|".join(patterns), re.IGNORECASE)
         passage = next((excerpt for sentence, excerpt in passages if pattern.search(sentence)), "")
         element_text = passage or said_elsewhere.get(name, "")
-        elements.append(Element(name, title, heading, element_text, bool(passage)))
+        elements.append(ConsentElement(name, title, heading, element_text, bool(passage)))
     return tuple(elements)
 
 
 def check_consent(examined: Examined) -> Iterator[ParallaxError]:
-    """Report elements of a consent that the study's text lacks, and headings of no element."""
+    """Report elements that the study's consent lacks, and headings that name no element."""
     study = examined.study
     known_names = list(_load_titles())
     for name in study.consent.headings:
@@ -83,9 +83,9 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
     elements = consent_elements(study)
     where = examined.name_of(f"texts/{study.study.language}/consent.md")
     if not any(element.in_text for element in elements):
-        yield _nothing_found(study, where)
+        yield _make_no_elements_error(study, where)
         return
-    if missing := [element for element in elements if not element.found]:
+    if missing := [element for element in elements if not element.passage]:
         missing_elements = "; ".join(
             f'{element.title} ("{element.heading}")' for element in missing
         )
@@ -99,9 +99,9 @@ def check_consent(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _nothing_found(study: Study, where: str) -> ParallaxError:
+def _make_no_elements_error(study: Study, where: str) -> ParallaxError:
     """Return a mistake, or a remark if the words of the study's language are not known."""
-    has_words = _get_primary_language(study) in _words_by_language()
+    has_words = _get_primary_language(study) in _load_words_by_language()
     kind = StudyError if has_words else StudyNote
     return kind(
         "the consent has none of the elements that participants must read before they agree, such "
@@ -173,11 +173,11 @@ def _describe_difference(study: Study, match: re.Match[str]) -> tuple[str, str] 
 def describe_consent(study: Study) -> Iterator[str]:
     """Yield the lines that list a consent's elements, each with the passage that covers it."""
     elements = consent_elements(study)
-    n_found = sum(bool(element.found) for element in elements)
+    n_found = sum(bool(element.passage) for element in elements)
     yield f"{n_found} of {len(elements)} elements of a consent (your ethics board decides)"
     width = max(len(element.title) for element in elements)
     for element in elements:
-        passage = f'"{element.found}"' if element.in_text else element.found
+        passage = f'"{element.passage}"' if element.in_text else element.passage
         yield f"{element.title:<{width}}  {passage or 'MISSING'}"
     if unnamed := study.study.unnamed:
         yield f"Empty keys of [study] that the page would show below: {', '.join(unnamed)}"
@@ -200,10 +200,10 @@ def _name_consent_keys(study: Study) -> dict[str, str]:
 
 
 def _split_into_passages(markdown: str) -> list[tuple[str, str]]:
-    """Return each heading and sentence of a text, and how its paragraph goes on, without marks."""
+    """Return each heading and sentence without Markdown, with the rest of its paragraph."""
     passages = []
     for paragraph in re.split(r"\n\s*\n|(?<=\n)(?=#)", markdown):
-        line = _MARKS.sub("", " ".join(paragraph.split())).strip()
+        line = _MARKDOWN_SIGNS.sub("", " ".join(paragraph.split())).strip()
         starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(line))]
         for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
             if sentence := line[start:end].strip():
@@ -233,5 +233,5 @@ def _load_titles() -> dict[str, str]:
     return titles
 
 
-def _words_by_language() -> dict[str, dict[str, list[str]]]:
+def _load_words_by_language() -> dict[str, dict[str, list[str]]]:
     return {name: table for name, table in _load_tables().items() if name != "elements"}

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
-from experiment.design.lists import by_number, lists_named
+from experiment.design.lists import list_sort_key, lists_named
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.crossing import LIST_COLUMNS
 from experiment.records import Item, Kind
 
 # The customary number of judgments per item; an even number balances the sides.
-_PARTICIPANTS = 20
+_PLACES_PER_LIST = 20
 _FEWEST_LISTS = 2
 
 
@@ -107,7 +107,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     Raises:
         MaterialsError: A column ``list`` puts different numbers of items into the lists.
     """
-    column, given_notes = given_column(items)
+    column, given_notes = find_list_column(items)
     if unequal := [note for note in given_notes if _UNEQUAL in note and '"list"' in note.lower()]:
         raise MaterialsError(
             unequal[0].removesuffix("."),
@@ -135,7 +135,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     plan = DesignPlan(
         lists=lists,
-        participants_per_list=answers * max(1, round(_PARTICIPANTS / lists / answers)),
+        participants_per_list=answers * max(1, round(_PLACES_PER_LIST / lists / answers)),
         trials_per_list=0,
         separate="",
         squares=squares,
@@ -151,8 +151,8 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
 
 
-def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:
-    """Return the design with each template in the block that a column of its items names.
+def assign_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:
+    """Return the design with each template in the block that its items name in a column.
 
     Raises:
         MaterialsError: No item has the column, or one template's items are in several blocks.
@@ -193,7 +193,7 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     return replace(plan, blocks=of, separate=separate, notes=(*plan.notes, note))
 
 
-def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
+def find_list_column(items: Sequence[Item]) -> tuple[str, list[str]]:
     """Return the column that assigns items to lists of equal size without repeating a frame.
 
     The second value explains why a column with such a name was not accepted.
@@ -203,7 +203,7 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         if key_of(column) not in LIST_COLUMNS:
             continue
         lists_by_item = [lists_named(item, column) for item in items]
-        lists = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
+        lists = sorted({value for numbers in lists_by_item for value in numbers}, key=list_sort_key)
         if len(lists) < _FEWEST_LISTS:
             continue
         # An item without a list is in all lists.

@@ -34,7 +34,7 @@ _LONGEST_PLATFORM_TITLE = 128
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
-def about(examined: Examined) -> Iterator[ParallaxError]:
+def check_study_table(examined: Examined) -> Iterator[ParallaxError]:
     """Report mistakes in [study], such as its name and its language."""
     study = examined.study.study
     folder = examined.study.folder.name
@@ -58,14 +58,14 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def renderings(examined: Examined) -> Iterator[ParallaxError]:
+def check_renderings(examined: Examined) -> Iterator[ParallaxError]:
     """Report unknown renderings."""
     for key in ("shown_to_people", "given_to_models"):
         name = getattr(examined.study.materials, key)
         yield from _yield_error(partial(render, name), examined.at("materials", key))
 
 
-def response(examined: Examined) -> Iterator[ParallaxError]:
+def check_response_type(examined: Examined) -> Iterator[ParallaxError]:
     """Report why the response type cannot be loaded."""
     study = examined.study
     key = ("trial", "parameters") if study.trial.parameters else ("response",)
@@ -78,13 +78,13 @@ def response(examined: Examined) -> Iterator[ParallaxError]:
     yield from misread(study.trial.parameters, response, location)
 
 
-def practice(examined: Examined) -> Iterator[ParallaxError]:
+def check_practice(examined: Examined) -> Iterator[ParallaxError]:
     """Report why the practice trials cannot be read."""
     study = examined.study
     yield from _yield_error(partial(read_practice, study), examined.at("trial", "practice"))
 
 
-def simulation(examined: Examined) -> Iterator[ParallaxError]:
+def check_simulation(examined: Examined) -> Iterator[ParallaxError]:
     """Report shares of simulated participants that do not sum to 1, and unknown responders."""
     mix = examined.study.simulation.mix
     for name in mix:
@@ -100,7 +100,7 @@ def simulation(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
+def check_reaction_times(examined: Examined) -> Iterator[ParallaxError]:
     """Report a simulated time so short that no press counts, for instance in seconds."""
     median, lockout = examined.study.simulation.median_rt_ms, examined.study.trial.lockout_ms
     if median is not None and median <= lockout:
@@ -111,7 +111,7 @@ def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def rules(examined: Examined) -> Iterator[ParallaxError]:
+def check_rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report exclusion rules that are unknown or lack a parameter."""
     for number, rule in enumerate(examined.study.exclusion):
         location = examined.at("exclusion", number)
@@ -129,7 +129,7 @@ def _report_misread_rules(rule: Rule, location: str) -> Iterator[ParallaxError]:
         yield from _report_misread_rules(part, location)
 
 
-def constructions(examined: Examined) -> Iterator[ParallaxError]:
+def check_constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Report constructions that are listed twice."""
     names = [construction.name for construction in examined.study.constructions]
     for name in find_repeated(names):
@@ -141,7 +141,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def recruitment(examined: Examined) -> Iterator[ParallaxError]:
+def check_recruitment(examined: Examined) -> Iterator[ParallaxError]:
     """Report recruitment terms that no platform accepts or no participant can meet."""
     study, terms = examined.study, examined.study.recruitment
     if terms is None:
@@ -191,7 +191,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def patterns(examined: Examined) -> Iterator[ParallaxError]:
+def check_patterns(examined: Examined) -> Iterator[ParallaxError]:
     """Report panel patterns that a server cannot match in bounded time."""
     panel = examined.study.panel
     for path, reason in unbounded_patterns(panel) if panel is not None else ():
@@ -203,7 +203,7 @@ def patterns(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def marks(examined: Examined) -> Iterator[ParallaxError]:
+def check_markdown(examined: Examined) -> Iterator[ParallaxError]:
     """Report texts with more Markdown than pages can show."""
     study = examined.study
     for name in sorted(study.texts):
@@ -220,7 +220,7 @@ def marks(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def files(examined: Examined) -> Iterator[ParallaxError]:
+def check_files(examined: Examined) -> Iterator[ParallaxError]:
     """Report named files that are missing, and list the existing ones."""
     study = examined.study
     table = study.materials
@@ -239,7 +239,7 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
         yield prefix_location(unknown, examined.at("materials", key))
 
 
-def texts(examined: Examined) -> Iterator[ParallaxError]:
+def check_translated(examined: Examined) -> Iterator[ParallaxError]:
     """Report pages that still have the English default text of a new study."""
     study = examined.study
     if match := _MARKUP.search(study.study.title):
@@ -281,15 +281,15 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def _yield_error(do: Callable[[], object], location: str) -> Iterator[ParallaxError]:
+def _yield_error(check: Callable[[], object], location: str) -> Iterator[ParallaxError]:
     try:
-        do()
+        check()
     except ParallaxError as error:
         yield prefix_location(error, location)
 
 
 # Explanations of Parallax's column names that are not columns of the items.
-_OURS = {
+_OTHER_COLUMNS = {
     "item": "the item's number (frame)",
     "sentence": "the sentence",
     "version": "which sentence of a pair is the good one",
@@ -341,7 +341,7 @@ def _report_unknown_names(
             yield prefix_location(unknown_name(kind, name, known_names), location)
 
 
-def headers(examined: Examined) -> Iterator[ParallaxError]:
+def check_headers(examined: Examined) -> Iterator[ParallaxError]:
     """Report names in ``materials.headers`` that are not columns of Parallax."""
     for column in examined.study.materials.headers:
         if column not in NAMES:
@@ -354,7 +354,7 @@ def headers(examined: Examined) -> Iterator[ParallaxError]:
 def headers_in_words(study: Study) -> str:
     """Return a sentence that lists the headers read as Parallax columns; empty if none."""
     readings = [
-        f"{_OURS.get(column, column)} from {quote_header(header)}"
+        f"{_OTHER_COLUMNS.get(column, column)} from {quote_header(header)}"
         for column, header in study.materials.headers.items()
     ]
     return f"Read from your table: {'; '.join(readings)}." if readings else ""

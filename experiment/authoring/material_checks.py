@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.question_checks import sound_rules
+from experiment.authoring.question_checks import load_sound_rules
 from experiment.comparisons.check import comparison_mistakes, label_mistakes
 from experiment.design.audit.audit import audit
 from experiment.design.frames import index_materials
@@ -13,10 +13,10 @@ from experiment.design.lists import BuiltLists, build_lists, source_name
 from experiment.design.ordering.constraints import declare_constraints, separate_columns
 from experiment.design.practice import read_practice
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, prefix_location
-from experiment.integrity.humanness import rates_of
+from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
-from experiment.materials.render import LIKE_A_PICTURE, PICTURE, render
+from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
@@ -28,17 +28,17 @@ from experiment.studies.published import read_published
 from experiment.studies.study import Study
 
 # Checks whose failure makes an item unusable; the author decides about all others.
-_FATAL = ("there are items", "item ids are unique", "the versions of an item differ")
+_FATAL_FINDINGS = ("there are items", "item ids are unique", "the versions of an item differ")
 # The keys that a check of the lists concerns, if these are not the squares.
-_KEYS = {
+_KEYS_OF_CHECKS = {
     "trials in each list": ("design", "trials_per_list"),
     "a session without an error": ("exclusion",),
 }
-_OF_ORDERS = ("sessions composed", "what the order must keep", "neighbouring trials")
+_ORDER_CHECKS = ("sessions composed", "what the order must keep", "neighbouring trials")
 _LONGEST_FOUND = 200
 
 
-def items(examined: Examined) -> Iterator[ParallaxError]:
+def check_all_items(examined: Examined) -> Iterator[ParallaxError]:
     """Read the items, and report errors and oddities."""
     study = examined.study
     refused: list[ParallaxError] = []
@@ -47,7 +47,7 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
     file = str(study.materials_path)
     for finding in check_items(examined.items, alone=_accepts_single_versions(study)):
         if finding.result is Result.FAILED and not refused:
-            kind = StudyError if finding.check in _FATAL else StudyNote
+            kind = StudyError if finding.check in _FATAL_FINDINGS else StudyNote
             yield kind(f"{finding.check}: {finding.found}", where=file)
 
 
@@ -60,7 +60,7 @@ def _accepts_single_versions(study: Study) -> bool:
         return False
 
 
-def comparisons(examined: Examined) -> Iterator[ParallaxError]:
+def check_comparisons(examined: Examined) -> Iterator[ParallaxError]:
     """Report comparisons that cannot be answered, and labels of what the design lacks."""
     if not examined.items:
         # The check of the items reports why there are none.
@@ -71,8 +71,8 @@ def comparisons(examined: Examined) -> Iterator[ParallaxError]:
         yield prefix_location(error, examined.at("analysis", "labels"))
 
 
-def stopping(examined: Examined) -> Iterator[ParallaxError]:
-    """Report a stopping rule that the comparisons, the lists or the places do not allow."""
+def check_stopping_rule(examined: Examined) -> Iterator[ParallaxError]:
+    """Report a stopping rule that does not suit the comparisons, the lists or the places."""
     if examined.study.stopping is None or examined.built is None:
         return
     try:
@@ -93,7 +93,7 @@ def stopping(examined: Examined) -> Iterator[ParallaxError]:
         yield prefix_location(error, examined.at("stopping", *([key] if key else [])))
 
 
-def constructions(examined: Examined) -> Iterator[ParallaxError]:
+def check_constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Report constructions without items."""
     used = {item.construction for item in examined.items}
     for number, construction in enumerate(examined.study.constructions):
@@ -102,7 +102,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
             yield prefix_location(unknown, examined.at("constructions", number, "name"))
 
 
-def readable(examined: Examined) -> Iterator[ParallaxError]:
+def check_readable(examined: Examined) -> Iterator[ParallaxError]:
     """Report items that the page of their response type cannot show, so no lists can be built."""
     try:
         response = response_of(examined.study)
@@ -127,7 +127,7 @@ def readable(examined: Examined) -> Iterator[ParallaxError]:
     yield from wrong
 
 
-def lists(examined: Examined) -> Iterator[ParallaxError]:
+def check_lists(examined: Examined) -> Iterator[ParallaxError]:
     """Build and audit the lists, and report failures."""
     study = examined.study
     if not examined.items:
@@ -144,7 +144,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     # The check of the rules reports an invalid rule; here it would be reported for every
     # participant.
     examined.built = built
-    audited = study.model_copy(update={"exclusion": sound_rules(examined)})
+    audited = study.model_copy(update={"exclusion": load_sound_rules(examined)})
     failed = [check for check in audit(audited, built, index) if not check.passed]
     for check in failed:
         keys = _name_design_key(check.name.partition(",")[0], study.design)
@@ -165,9 +165,9 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
 
 def _name_design_key(check: str, design: Design) -> tuple[str, ...]:
     """Return the key of study.toml that a check of the lists concerns."""
-    if check in _OF_ORDERS:
+    if check in _ORDER_CHECKS:
         return ("design", "order" if "order" in design.model_fields_set else "separate")
-    return _KEYS.get(check, ("design", "squares"))
+    return _KEYS_OF_CHECKS.get(check, ("design", "squares"))
 
 
 def _unknown_column(examined: Examined, built: BuiltLists) -> ParallaxError | None:
@@ -202,7 +202,7 @@ def _place_of_design(examined: Examined, error: ParallaxError) -> str:
     return examined.at("design", next((key for key in keys if key in error.where), "squares"))
 
 
-def templates(examined: Examined) -> Iterator[ParallaxError]:
+def check_templates(examined: Examined) -> Iterator[ParallaxError]:
     """Report templates whose items are in no list."""
     counts = Counter(item.template for item in examined.items)
     for shown in examined.study.design.block_of:
@@ -217,7 +217,7 @@ def templates(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def showing(examined: Examined) -> Iterator[ParallaxError]:
+def check_rendered_trials(examined: Examined) -> Iterator[ParallaxError]:
     """Render every trial once, to find errors before participants do."""
     study, built = examined.study, examined.built
     try:
@@ -252,25 +252,25 @@ def check_published_results(examined: Examined) -> Iterator[ParallaxError]:
             look_up(construction, condition)
 
 
-def size(examined: Examined) -> Iterator[ParallaxError]:
+def check_study_size(examined: Examined) -> Iterator[ParallaxError]:
     """Raise an error if the study's files are too large to be stored with a run."""
     study_files(examined.study)
     yield from ()
 
 
 # Python's CSV reader accepts at most 131,072 letters per cell; base64 takes four for three bytes.
-_MOST_LETTERS = 130_000
-_TEXTS = attrgetter("context", *Variant)
+_LONGEST_PICTURE = 130_000
+_GET_TEXTS = attrgetter("context", *Variant)
 
 
-def pictures(examined: Examined) -> Iterator[ParallaxError]:
+def check_pictures(examined: Examined) -> Iterator[ParallaxError]:
     """Report the first item whose picture no page could show."""
     # Most studies have no pictures, but may have a hundred thousand items: look for the mark-up
     # first.
     shown = (
         item
         for item in examined.items
-        if "![" in "".join(_texts(item)) and any(map(LIKE_A_PICTURE.search, _texts(item)))
+        if "![" in "".join(_texts(item)) and any(map(PICTURE_LIKE.search, _texts(item)))
     )
     for item in shown:
         problem, expected = _find_unshown_text(item, examined)
@@ -283,13 +283,13 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    texts: tuple[str, ...] = _TEXTS(item)
+    texts: tuple[str, ...] = _GET_TEXTS(item)
     return texts
 
 
 def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
     study = examined.study
-    if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
+    if any(map(PICTURE_LIKE.search, _texts(item)[1:])):
         return "has a picture in one of its versions", "a picture in the column context"
     response = response_of(study).of_item(item)
     if not response.has_context_above:
@@ -303,15 +303,15 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
             f'has a picture, and texts are rendered "{study.materials.shown_to_people}"',
             'materials.shown_to_people = "as_written", which changes no letter of it',
         )
-    if LIKE_A_PICTURE.search(PICTURE.sub("", item.context)):
+    if PICTURE_LIKE.search(PICTURE.sub("", item.context)):
         return (
             "has a picture that is stored elsewhere, or whose bytes cannot be read",
             "the picture's bytes in its address: ![what it shows](data:image/png;base64,...)",
         )
-    if len(item.context) > _MOST_LETTERS:
+    if len(item.context) > _LONGEST_PICTURE:
         return (
             f"has a context of {len(item.context):,} letters with its picture",
-            f"at most {_MOST_LETTERS:,}: a picture of up to 95 kB",
+            f"at most {_LONGEST_PICTURE:,}: a picture of up to 95 kB",
         )
     if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
         return (
@@ -321,7 +321,7 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
     return "", ""
 
 
-def humanness(examined: Examined) -> Iterator[ParallaxError]:
+def check_humanness(examined: Examined) -> Iterator[ParallaxError]:
     """Report humanness constructions without items, and rates of unknown items."""
     block = examined.study.humanness
     if block is None:
@@ -334,7 +334,7 @@ def humanness(examined: Examined) -> Iterator[ParallaxError]:
                 where=examined.at("humanness", "constructions", number),
                 expected=f"one of: {', '.join(sorted(constructions))}",
             )
-    rates = rates_of(examined.study)
+    rates = load_rates(examined.study)
     if rates is None:
         yield StudyNote(
             "the block has no published rates: its trials are scored, but say nothing about "

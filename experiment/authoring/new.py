@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.authoring.check import check_folder
-from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
-from experiment.authoring.lint.lint import faults, report_faults
+from experiment.authoring.derive import DesignPlan, assign_blocks, plan_design
+from experiment.authoring.lint.lint import find_faults, report_faults
 from experiment.authoring.lint.materials import Materials
 from experiment.authoring.study_toml import (
     SCHEMA_FILE,
     comparisons_toml,
-    minutes,
+    estimate_minutes,
     practice_toml,
     schema_text,
     study_toml,
 )
-from experiment.authoring.words import Asking, ask, is_tag
+from experiment.authoring.words import StudyTask, choose_task, is_tag
 from experiment.comparisons.planned import planned_comparisons
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
-from experiment.materials.formats.read import Found, read_materials
+from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import item_table, load_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table
@@ -44,17 +44,17 @@ class NewStudy:
 
     Attributes:
         folder: The study's folder.
-        found: The contents of the items file, and what was derived from them.
-        asking: The task of the study's trials.
+        materials: The contents of the items file, and what was derived from them.
+        task: The task of the study's trials.
         design: The design that was chosen for the study.
-        odd: The oddities of its items.
+        oddities: The oddities of its items.
     """
 
     folder: Path
-    found: Found
-    asking: Asking
+    materials: FileContents
+    task: StudyTask
     design: DesignPlan
-    odd: tuple[ParallaxError, ...] = ()
+    oddities: tuple[ParallaxError, ...] = ()
 
 
 def new_study(
@@ -64,9 +64,10 @@ def new_study(
     language: str,
     title: str = "",
     response: str = "",
-    named: Mapping[str, str],
+    headers: Mapping[str, str],
     block: str = "",
     columns: Sequence[str] = (),
+    sheet: str = "",
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -76,9 +77,10 @@ def new_study(
         language: The tag of the items' language.
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
-        named: Parallax's column name to the source's header, for headers that are not recognised.
-        block: The source's column that names the block of the session; empty for a single block.
+        headers: Parallax's column name to the source's header, if it is not recognised.
+        block: The source's column that names the session's block; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
+        sheet: The sheet of the source, if it is not its first.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -89,6 +91,31 @@ def new_study(
         ParallaxError: The items do not make a valid study.
     """
     name = study_name(folder)
+    _refuse_existing(folder)
+    if source is None:
+        _copy_minimal(folder, name)
+        return None
+    _refuse_unknown_language(language)
+    materials = _read_source(source, headers, response, language, columns, sheet)
+    task = choose_task(materials, response, language)
+    design = _plan_design(materials.items, task, source)
+    if block:
+        design = assign_blocks(design, materials.items, block)
+    if not design.trials_per_list:
+        raise MaterialsError(
+            f"there are too few items to fill a list. {' '.join(design.notes)}",
+            where=str(source),
+            expected=f"at least as many items as conditions: {design.lists}",
+        )
+    oddities = _find_oddities(materials, task, design, source, language)
+    new = NewStudy(folder, materials, task, design, oddities)
+    with atomic_folder(folder, ()) as temporary:
+        _write_folder(new, temporary, title or task.title, language)
+        _refuse_errors(temporary, folder, source)
+    return new
+
+
+def _refuse_existing(folder: Path) -> None:
     if folder.exists():
         raise StudyError(
             "a file or folder of that name already exists",
@@ -96,32 +123,11 @@ def new_study(
             expected="a new folder",
             remedy="Choose another name, or remove the old one first",
         )
-    if source is None:
-        _copy_minimal(folder, name)
-        return None
-    _refuse_unknown(language)
-    materials = _read(source, named, response, language, columns)
-    asking = ask(materials, response, language)
-    design = _plan(materials.items, asking, source)
-    if block:
-        design = in_blocks(design, materials.items, block)
-    if not design.trials_per_list:
-        raise MaterialsError(
-            f"there are too few items to fill a list. {' '.join(design.notes)}",
-            where=str(source),
-            expected=f"at least as many items as conditions: {design.lists}",
-        )
-    oddities = _find_oddities(materials, asking, design, source, language)
-    new = NewStudy(folder, materials, asking, design, oddities)
-    with atomic_folder(folder, ()) as temporary:
-        _write(new, temporary, title or asking.title, language)
-        _refuse_errors(temporary, folder, source)
-    return new
 
 
-def _plan(items: Sequence[Item], asking: Asking, source: Path) -> DesignPlan:
+def _plan_design(items: Sequence[Item], task: StudyTask, source: Path) -> DesignPlan:
     try:
-        return plan_design(items, asking.response.balanced_over)
+        return plan_design(items, task.response.balanced_over)
     except MaterialsError as error:
         raise prefix_location(error, str(source)) from error
 
@@ -137,33 +143,34 @@ def _refuse_errors(temporary: Path, folder: Path, source: Path) -> None:
 
 
 def _find_oddities(
-    found: Found, asking: Asking, design: DesignPlan, source: Path, language: str
+    found: FileContents, task: StudyTask, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
     """Return the oddities that the lints find in the items, located in the source.
 
     Raises:
         ParallaxError: A fault that prevents a launch.
     """
-    against = asking.parameters.get("against", ())
+    against = task.parameters.get("against", ())
     materials = Materials(
         found.items,
         language,
         tuple(against) if isinstance(against, list | tuple) else (),
-        dealt_by=frozenset(given.column for given in design.given),
+        design_columns=frozenset(given.column for given in design.given),
     )
-    errors = list(report_faults(faults(materials), str(source), found.places))
+    errors = list(report_faults(find_faults(materials), str(source), found.places))
     if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
     return tuple(errors)
 
 
-def _read(
+def _read_source(
     source: Path,
     headers: Mapping[str, str],
     response: str,
     language: str,
     columns: Sequence[str],
-) -> Found:
+    sheet: str,
+) -> FileContents:
     response_type = response_class(response) if response else None
     return read_materials(
         source,
@@ -172,10 +179,11 @@ def _read(
         regions=None if response_type is None else response_type.step_table is not None,
         language=language,
         columns=columns,
+        sheet=sheet,
     )
 
 
-def _refuse_unknown(language: str) -> None:
+def _refuse_unknown_language(language: str) -> None:
     if not is_tag(language):
         raise StudyError(
             f'"{language}" is not a language tag',
@@ -184,15 +192,15 @@ def _refuse_unknown(language: str) -> None:
         )
 
 
-def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
-    materials, asking, design = new_folder.found, new_folder.asking, new_folder.design
+def _write_folder(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
+    materials, task, design = new_folder.materials, new_folder.task, new_folder.design
     text = study_toml(
         study_name(new_folder.folder),
         title,
         language,
         ITEMS_FILE,
         materials,
-        asking,
+        task,
         design,
         _group_constructions(materials.items),
         practice=PRACTICE_FILE if materials.practice else "",
@@ -203,10 +211,10 @@ def _write(new_folder: NewStudy, into: Path, title: str, language: str) -> None:
     if materials.practice:
         text = practice_toml(
             materials.practice,
-            columns=asking.response.step_table is not None or asking.response.has_details,
+            columns=task.response.step_table is not None or task.response.has_details,
         )
         (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
-    _write_texts(into / "texts" / language, asking, design)
+    _write_texts(into / "texts" / language, task, design)
     _write_comparisons(into)
 
 
@@ -239,7 +247,7 @@ def study_name(folder: Path) -> str:
 
 
 def _copy_minimal(folder: Path, name: str) -> None:
-    shutil.copytree(BUILT_IN / "minimal", folder)
+    shutil.copytree(STUDIES_FOLDER / "minimal", folder)
     path = folder / STUDY_FILE
     text = path.read_text(encoding="utf-8").replace('name = "minimal"', f'name = "{name}"')
     path.write_text(f"#:schema ./{SCHEMA_FILE}\n{text}", encoding="utf-8", newline="\n")
@@ -257,17 +265,17 @@ def _group_constructions(items: Sequence[Item]) -> dict[str, str]:
     return groups
 
 
-def _write_texts(folder: Path, asking: Asking, design: DesignPlan) -> None:
+def _write_texts(folder: Path, task: StudyTask, design: DesignPlan) -> None:
     folder.mkdir(parents=True)
     trials = str(design.trials_per_list)
     words = {
-        "task": asking.task.replace("{trials}", trials),
-        "result": asking.result,
-        "minutes": str(minutes(design.trials_per_list)),
+        "task": task.task.replace("{trials}", trials),
+        "result": task.result,
+        "minutes": str(estimate_minutes(design.trials_per_list)),
     }
     for page in ("consent", "instructions", "debrief"):
-        source = asking.instructions if page == "instructions" else page
-        text = asking.words.page(source)
+        source = task.instructions if page == "instructions" else page
+        text = task.words.page(source)
         for key, value in words.items():
             text = text.replace(f"{{{key}}}", value)
         (folder / f"{page}.md").write_text(text, encoding="utf-8", newline="\n")

@@ -20,7 +20,7 @@ QUESTIONS = "questions"
 STOPPING = "stopping"
 
 
-_VERSION = 1
+_FORMAT_VERSION = 1
 
 
 Values = Mapping[str, Any]
@@ -61,7 +61,7 @@ def build_plan_values(sound: SoundStudy) -> dict[str, Any]:
         "study_version": study.study.version,
         "seed": built.seed,
         "materials_hash": built.materials_hash,
-        "lists_hash": lists_hash(
+        "lists_hash": hash_lists(
             (number, entry.item.item_id, str(entry.kind))
             for number, entries in enumerate(built.lists)
             for entry in entries
@@ -96,7 +96,7 @@ def _ordered_items(sound: SoundStudy) -> Sequence[Item]:
     return [entry.item for entries in sound.built.lists for entry in entries]
 
 
-def planned_now(plan: Plan, sound: SoundStudy) -> dict[str, Any]:
+def build_present_values(plan: Plan, sound: SoundStudy) -> dict[str, Any]:
     """Return a study's present plan, with the values that a frozen plan's version knew."""
     values = build_plan_values(sound)
     if QUESTIONS not in plan.values:
@@ -104,21 +104,21 @@ def planned_now(plan: Plan, sound: SoundStudy) -> dict[str, Any]:
     return values
 
 
-def lists_hash(rows: Iterable[tuple[int, str, str]]) -> str:
+def hash_lists(rows: Iterable[tuple[int, str, str]]) -> str:
     """Return the SHA-256 of lists, independent of the order of their rows."""
     text = "".join(f"{number}\x1f{item}\x1f{kind}\n" for number, item, kind in sorted(rows))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def hash_of(values: Values) -> str:
+def hash_values(values: Values) -> str:
     """Return the SHA-256 of a plan's values."""
     text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def frozen(values: Values, day: str) -> Plan:
+def freeze_plan(values: Values, day: str) -> Plan:
     """Return a plan frozen on a day."""
-    return Plan(values, hash_of(values), day)
+    return Plan(values, hash_values(values), day)
 
 
 def amend_plan(plan: Plan, values: Values, day: str, reason: str) -> Plan:
@@ -127,12 +127,12 @@ def amend_plan(plan: Plan, values: Values, day: str, reason: str) -> Plan:
         "on": day,
         "reason": reason,
         "sha256_before": plan.sha256,
-        "changes": {name: list(pair) for name, pair in changes(plan.values, values).items()},
+        "changes": {name: list(pair) for name, pair in find_changes(plan.values, values).items()},
     }
-    return Plan(values, hash_of(values), plan.frozen_on, (*plan.amendments, amendment))
+    return Plan(values, hash_values(values), plan.frozen_on, (*plan.amendments, amendment))
 
 
-def changes(earlier: Values, later: Values) -> dict[str, tuple[object, object]]:
+def find_changes(earlier: Values, later: Values) -> dict[str, tuple[object, object]]:
     """Return each changed value, as a pair of before and after."""
     names = dict.fromkeys((*earlier, *later))
     pairs = {name: (earlier.get(name), later.get(name)) for name in names}
@@ -142,7 +142,7 @@ def changes(earlier: Values, later: Values) -> dict[str, tuple[object, object]]:
 def to_json(plan: Plan) -> str:
     """Return the content of a plan's file."""
     content = {
-        "version": _VERSION,
+        "version": _FORMAT_VERSION,
         "sha256": plan.sha256,
         "frozen_on": plan.frozen_on,
         "amendments": list(plan.amendments),
@@ -165,18 +165,18 @@ def read_plan(study: Study) -> Plan | None:
     except ValueError as error:
         raise StudyError(f"the file is not a plan ({why_unread(error)})", where=location) from error
     try:
-        if content["version"] > _VERSION:
+        if content["version"] > _FORMAT_VERSION:
             raise StudyError(
                 f"the plan has the version {content['version']}",
                 where=location,
-                expected=f"at most {_VERSION}, the newest that this Parallax knows",
+                expected=f"at most {_FORMAT_VERSION}, the newest that this Parallax knows",
                 remedy="Use the version of Parallax that froze the plan, or a newer one",
             )
         plan = Plan(
             content["planned"], content["sha256"], content["frozen_on"],
             tuple(content["amendments"]),
         )  # fmt: skip
-        intact = hash_of(plan.values) == plan.sha256
+        intact = hash_values(plan.values) == plan.sha256
     except (KeyError, TypeError) as error:
         raise StudyError(
             "the file is JSON, but not a whole plan",
@@ -201,11 +201,11 @@ def refuse_silent_change(sound: SoundStudy) -> None:
     plan = read_plan(study)
     if plan is None:
         return
-    differing = changes(plan.values, planned_now(plan, sound))
+    differing = find_changes(plan.values, build_present_values(plan, sound))
     if differing:
         raise StudyError(
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "
-            f"{'; '.join(change_in_words(name, *pair) for name, pair in differing.items())}",
+            f"{'; '.join(describe_change(name, *pair) for name, pair in differing.items())}",
             where=str(study.folder / PLAN_FILE),
             expected="the study as it was planned",
             remedy="Undo the change, or record it: `parallax study freeze STUDY --seed SEED "
@@ -213,10 +213,10 @@ def refuse_silent_change(sound: SoundStudy) -> None:
         )
 
 
-def change_in_words(name: str, earlier: object, later: object) -> str:
+def describe_change(name: str, earlier: object, later: object) -> str:
     """Return a change in words, short enough for a message."""
     if isinstance(earlier, Mapping) and isinstance(later, Mapping):
-        inner_changes = changes(earlier, later)
+        inner_changes = find_changes(earlier, later)
         return f"{name} ({', '.join(inner_changes)})"
     if isinstance(earlier, list) or isinstance(later, list):
         return name

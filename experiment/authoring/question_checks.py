@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.session_checks import missing_page
+from experiment.authoring.session_checks import report_missing_page
 from experiment.design.counterbalancing import arrangements
 from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
@@ -19,7 +19,7 @@ from experiment.studies.question import BETWEEN_CHOICES, Question
 from experiment.studies.study import Rule
 
 
-def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
+def check_questionnaire(examined: Examined) -> Iterator[ParallaxError]:
     """Report questions that cannot be answered, or whose answers could not be distinguished."""
     questions = examined.study.questionnaire
     for name in find_repeated([question.name for question in questions]):
@@ -113,10 +113,10 @@ def _check_options(question: Question, location: str) -> Iterator[ParallaxError]
         yield StudyNote(f'the question "{name}" offers only one answer', where=location)
 
 
-_FIELDS = ("try",)
+_RESERVED_FIELDS = ("try",)
 
 
-def admission(examined: Examined) -> Iterator[ParallaxError]:
+def check_admission(examined: Examined) -> Iterator[ParallaxError]:
     """Report admission questions with name clashes or invalid options, and ineffective checks."""
     study = examined.study
     asked_questions: list[tuple[tuple[str | int, ...], Question]] = [
@@ -155,7 +155,7 @@ def _find_problems(
             where=location,
             expected="a different name for each question of the whole study",
         )
-    if question.name in _FIELDS:
+    if question.name in _RESERVED_FIELDS:
         yield StudyError(
             f'a question cannot be called "{question.name}": the form has a field of that name',
             where=location,
@@ -180,7 +180,7 @@ def _find_problems(
 _BEFORE = ("consent",)
 
 
-def wording(examined: Examined) -> Iterator[ParallaxError]:
+def check_wording(examined: Examined) -> Iterator[ParallaxError]:
     """Report unknown levels, pages and questions in the wording, and factors without effect."""
     study = examined.study
     design, known_pages = study.design, {*study.texts, *study.design.order.pages.values()}
@@ -199,7 +199,7 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
                 yield prefix_location(
                     unknown_name("page", page, sorted(known_pages.difference(_BEFORE))), location
                 )
-            yield from missing_page(examined, text, location)
+            yield from report_missing_page(examined, text, location)
         if "instructions" in entry.pages and study.comprehension:
             yield StudyError(
                 "the questions of [comprehension] come, with the instructions, before a "
@@ -268,15 +268,15 @@ def _find_factors_without_effect(examined: Examined) -> Iterator[ParallaxError]:
             )
 
 
-def rules(examined: Examined) -> Iterator[ParallaxError]:
+def check_rules(examined: Examined) -> Iterator[ParallaxError]:
     """Report rules about data that the study lacks, and thresholds that cannot be crossed."""
     planned = build_planned_study(examined)
     for number in range(len(examined.study.exclusion)):
         yield from _check_rule(examined, planned, number)
 
 
-def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
-    """Report how a blind run would reveal results through rules that count answers to targets."""
+def check_blind_runs(examined: Examined) -> Iterator[ParallaxError]:
+    """Report rules through which a blind run would reveal results, as they count targets."""
     study = examined.study
     ways = ["who is kept and who excluded, and how many"]
     if study.design.replace_excluded:
@@ -305,7 +305,7 @@ def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
     return any(entry.kind == Kind.TARGET and rule.counts(entry) for entry in entries)
 
 
-def sound_rules(examined: Examined) -> list[Rule]:
+def load_sound_rules(examined: Examined) -> list[Rule]:
     """Return the rules without errors."""
     planned = build_planned_study(examined)
     return [

@@ -32,8 +32,8 @@ from experiment.studies.study import Study
 from experiment.tables.files import text_table
 
 ATTENTIVE = "accurate"
-PEOPLE = 100
-TOGETHER = "all rules together"
+N_SIMULATED = 100
+ALL_RULES = "all rules together"
 _NO_RECORDS = "reads records of real sessions, which simulated participants lack"
 
 
@@ -78,8 +78,8 @@ class RuleCounts:
         return "\n".join((text_table(("excluded by", *ways), rows), *notes))
 
 
-def count_excluded(study: Study, seed: int, people: int = PEOPLE) -> RuleCounts:
-    """Return how many simulated participants of each way of answering the rules would exclude.
+def count_excluded(study: Study, seed: int, people: int = N_SIMULATED) -> RuleCounts:
+    """Return how many simulated participants the rules would exclude, by way of answering.
 
     The attentive ones give the answers to questions that the rules accept; the others any answer.
     A rule that compares participants compares them with as many of each kind as the study's
@@ -105,11 +105,11 @@ def count_excluded(study: Study, seed: int, people: int = PEOPLE) -> RuleCounts:
         for way, numbers in excluded_by_rule.items():
             excluded[way] |= numbers
         words = rule_in_words(declared.model_dump(), titles)
-        counts.append(RuleCount(words, _count(excluded_by_rule), note))
-    return RuleCounts(people, (*counts, RuleCount(TOGETHER, _count(excluded))))
+        counts.append(RuleCount(words, _format_count(excluded_by_rule), note))
+    return RuleCounts(people, (*counts, RuleCount(ALL_RULES, _format_count(excluded))))
 
 
-def _count(numbers: Mapping[str, set[int]]) -> dict[str, int]:
+def _format_count(numbers: Mapping[str, set[int]]) -> dict[str, int]:
     return {way: len(excluded) for way, excluded in numbers.items()}
 
 
@@ -136,8 +136,8 @@ def _simulate_everybody(
     study: Study, built: BuiltLists, accepted: Mapping[str, Sequence[str]], people: int
 ) -> dict[str, list[Answered]]:
     """Return simulated sessions by way of answering, each among the mix of the study."""
-    crowd = _Crowd(study, built, accepted)
-    sessions = {way: crowd.simulate(way, people) for way in crowd.list_ways()}
+    crowd = _Simulator(study, built, accepted)
+    sessions = {way: crowd.simulate(way, people) for way in crowd.list_responders()}
     mix = {way: share for way, share in study.simulation.mix.items() if way in sessions}
     total = sum(mix.values())
     shares = {way: share / total for way, share in mix.items()} if total else {ATTENTIVE: 1.0}
@@ -149,7 +149,7 @@ def _simulate_everybody(
 
 
 @dataclass(frozen=True, slots=True)
-class _Screen:
+class _SimulatedTrial:
     """A trial: its position, what is known of its item, its arrangement and the texts shown."""
 
     position: int
@@ -158,7 +158,7 @@ class _Screen:
     options: Sequence[str]
 
 
-class _Crowd:
+class _Simulator:
     """Simulates sessions of a study.
 
     Args:
@@ -175,7 +175,7 @@ class _Crowd:
         self._render = render(study.materials.shown_to_people)
         self._find_accuracy = find_expected_accuracy(study)
 
-    def list_ways(self) -> list[str]:
+    def list_responders(self) -> list[str]:
         """Return the registered ways of answering that suit the study's trials, attentive first."""
         types = list(self._response.types.values()) or [self._response]
         return [
@@ -204,7 +204,7 @@ class _Crowd:
         return Answered(judgments, unanswered | answers, len(judgments))
 
     @cache  # noqa: B019 - a crowd lives as long as one count
-    def _compose(self, list_: int, place: int) -> list[_Screen]:
+    def _compose(self, list_: int, place: int) -> list[_SimulatedTrial]:
         """Return the trials of a place, which one participant of each way of answering gets."""
         study, response, entries = self._study, self._response, self._built.lists[list_]
         by_id = {entry.item.item_id: entry.item for entry in entries}
@@ -227,10 +227,10 @@ class _Crowd:
                 self._find_accuracy(item.construction, item.condition),
             )
             options = response.show_arranged(item, arranged, self._render).options
-            screens.append(_Screen(trial.position, known, arranged, options))
+            screens.append(_SimulatedTrial(trial.position, known, arranged, options))
         return screens
 
-    def _simulate_trial(self, way: str, screen: _Screen, rng: random.Random) -> Judgment:
+    def _simulate_trial(self, way: str, screen: _SimulatedTrial, rng: random.Random) -> Judgment:
         response, item = self._response, screen.known.item
         answer, rt_ms = simulate_answer(
             self._study, response, way, screen.known, screen.options, rng

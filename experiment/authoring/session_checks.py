@@ -25,7 +25,7 @@ from experiment.studies.study import Study, Trials
 _MOST_PLACES = 100_000
 
 
-def answers(examined: Examined) -> Iterator[ParallaxError]:
+def check_answers(examined: Examined) -> Iterator[ParallaxError]:
     """Report a wrong number of answer keys, and responders that cannot answer."""
     study = examined.study
     try:
@@ -92,7 +92,7 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
             )
 
 
-def places(examined: Examined) -> Iterator[ParallaxError]:
+def check_places(examined: Examined) -> Iterator[ParallaxError]:
     """Report numbers of places (participant slots) that leave sides or versions unbalanced."""
     study = examined.study
     for number, quota in enumerate(study.design.quotas):
@@ -120,7 +120,7 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
         return
 
 
-def task_titles(examined: Examined) -> Iterator[ParallaxError]:
+def check_task_titles(examined: Examined) -> Iterator[ParallaxError]:
     """Report several tasks of a session that share one title, the study's."""
     try:
         tasks = response_of(examined.study).page_tasks
@@ -137,7 +137,7 @@ def task_titles(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def size(examined: Examined) -> Iterator[ParallaxError]:
+def check_number_of_places(examined: Examined) -> Iterator[ParallaxError]:
     """Raise an error if a study has more places than a run can hold.
 
     Raises:
@@ -182,7 +182,7 @@ def _count_balanced_places(study: Study) -> int:
         return len(PAIR)
 
 
-def pauses(examined: Examined) -> Iterator[ParallaxError]:
+def check_pauses(examined: Examined) -> Iterator[ParallaxError]:
     """Report breaks that never occur, and pages of unknown blocks."""
     study = examined.study
     order, blocks = study.design.order, study.design.block_names
@@ -208,10 +208,10 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
         location = examined.at("design", "order", "pages")
         if block not in blocks:
             yield prefix_location(unknown_name("block", block, filter(None, blocks)), location)
-        yield from missing_page(examined, page, location)
+        yield from report_missing_page(examined, page, location)
 
 
-def missing_page(examined: Examined, page: str, location: str) -> Iterator[ParallaxError]:
+def report_missing_page(examined: Examined, page: str, location: str) -> Iterator[ParallaxError]:
     """Report a text of the study that is missing, empty or unreadable."""
     study = examined.study
     try:
@@ -233,20 +233,20 @@ def missing_page(examined: Examined, page: str, location: str) -> Iterator[Paral
     )
 
 
-_SIGNATURE = b"wOF2"
+_WOFF2_SIGNATURE = b"wOF2"
 # The font is part of the page that every participant loads.
-_MOST_BYTES = 300_000
+_LARGEST_FONT_BYTES = 300_000
 # The scripts of the font that comes with the page (webapp/static/noto-sans.css), by ISO 15924.
-_NOTO = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
+_NOTO_SCRIPTS = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
 # The width of the narrowest phone.
 _NARROWEST_PX = 320
 
 
-def font(examined: Examined) -> Iterator[ParallaxError]:
+def check_font(examined: Examined) -> Iterator[ParallaxError]:
     """Report a font that is missing, invalid or too large, or lacks the language's letters."""
     study, location = examined.study, examined.at("trial", "font")
     name, language = study.trial.font, study.study.language
-    if name == "noto" and is_tag(language) and script_of(language) not in _NOTO:
+    if name == "noto" and is_tag(language) and script_of(language) not in _NOTO_SCRIPTS:
         yield StudyNote(
             f'the font "noto" has no letters of the language "{language}": pages show '
             "that language in the device's own font",
@@ -262,20 +262,20 @@ def font(examined: Examined) -> Iterator[ParallaxError]:
             f'there is no file "{name}"', where=location, expected="a file in the study's folder"
         )
         return
-    if not content.startswith(_SIGNATURE):
+    if not content.startswith(_WOFF2_SIGNATURE):
         yield StudyError(
             f'the file "{name}" is not a WOFF2 font', where=location, expected="a font in WOFF2"
         )
-    elif len(content) > _MOST_BYTES:
+    elif len(content) > _LARGEST_FONT_BYTES:
         yield StudyError(
             f'the font "{name}" has {len(content):,} bytes, which every participant downloads',
             where=location,
-            expected=f"at most {_MOST_BYTES:,}",
+            expected=f"at most {_LARGEST_FONT_BYTES:,}",
             remedy="Reduce it to the characters that the study shows (pyftsubset)",
         )
 
 
-def widths(examined: Examined) -> Iterator[ParallaxError]:
+def check_widths(examined: Examined) -> Iterator[ParallaxError]:
     """Report the widest word that does not fit on one line of a phone's screen."""
     try:
         response = response_of(examined.study)
@@ -307,7 +307,7 @@ def _measure_width(word: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in word)
 
 
-def deadlines(examined: Examined) -> Iterator[ParallaxError]:
+def check_deadlines(examined: Examined) -> Iterator[ParallaxError]:
     """Report deadlines that cannot be met, or that participants are not told."""
     study = examined.study
     try:
@@ -349,7 +349,7 @@ def _report_early_deadline(
         )
 
 
-def refused_presses(examined: Examined) -> Iterator[ParallaxError]:
+def check_double_clicks(examined: Examined) -> Iterator[ParallaxError]:
     """Report a lock-out and gap so short that the end of a double click answers a trial."""
     trial = examined.study.trial
     usual_ms = Trials.model_fields["lockout_ms"].default

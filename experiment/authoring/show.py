@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, dropwhile, takewhile
 
 from experiment.authoring.consent import describe_consent
-from experiment.authoring.study_toml import minutes
+from experiment.authoring.study_toml import estimate_minutes
 from experiment.design.lists import BuiltLists, trial_kinds
 from experiment.design.ordering.constraints import separate_columns
 from experiment.design.practice import read_practice
 from experiment.materials.render import describe_pictures, render
 from experiment.money import in_words
-from experiment.payment.cost import cost, no_fee
+from experiment.payment.cost import charge_no_fee, cost
 from experiment.records import Kind
 from experiment.responses.reading.division import question_text
 from experiment.responses.registry import response_of
@@ -20,7 +20,7 @@ from experiment.studies.study import Study
 from experiment.tables.files import text_table
 
 # The line that a check prints between its findings and the description.
-SHOWN_BELOW = "\nThe study:\n"
+EXAMPLES_HEADING = "\nThe study:\n"
 # The next steps name commands, which are of no use without a shell.
 NEXT_STEPS = "is a complete study. Next steps:"
 # The heading of the consent's elements, and the width of the headings.
@@ -61,7 +61,7 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     if terms is None:
         yield "Cost          nobody is paid: study.toml has no [recruitment]"
     else:
-        costs = cost(study, [design.n_places], no_fee)
+        costs = cost(study, [design.n_places], charge_no_fee)
         total, rewards, bonuses, hourly = (
             in_words(amount_minor, costs.currency)
             for amount_minor in (
@@ -112,7 +112,7 @@ def count_trials(study: Study, built: BuiltLists) -> str:
 
 def _describe_duration(study: Study) -> str:
     estimate = (
-        minutes(study.design.most_trials)
+        estimate_minutes(study.design.most_trials)
         if study.recruitment is None
         else study.recruitment.median_minutes
     )

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from experiment.authoring.derive import DesignPlan, catch_constructions
-from experiment.authoring.words import Asking, Words
+from experiment.authoring.words import StudyTask, Words
 from experiment.comparisons.planned import PlannedComparison
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
-from experiment.materials.formats.read import Found
+from experiment.materials.formats.read import FileContents
 from experiment.records import PAIR, Item
 from experiment.responses.answer import Balance
 from experiment.responses.base import ResponseType
@@ -19,7 +19,7 @@ from experiment.studies.study import Study
 SCHEMA_FILE = "study.schema.json"
 # The approximate seconds for judging a pair and moving to the next, and for the rest of a session.
 _SECONDS_A_TRIAL = 6
-_SECONDS_BESIDE = 120
+_SECONDS_OUTSIDE_TRIALS = 120
 
 
 def study_toml(
@@ -27,8 +27,8 @@ def study_toml(
     title: str,
     language: str,
     items_file: str,
-    materials: Found,
-    asking: Asking,
+    materials: FileContents,
+    task: StudyTask,
     design: DesignPlan,
     groups: Mapping[str, str],
     *,
@@ -42,19 +42,19 @@ def study_toml(
         language: The tag of the materials and texts.
         items_file: The file of items in the study's folder.
         materials: The items, and the headers of their table.
-        asking: The task of the trials.
+        task: The task of the trials.
         design: The design that suits the items.
         groups: Construction to its heading, which may be empty.
         practice: The file of practice trials; empty if there are none.
     """
     parts = (
-        _write_head(name, title, language, items_file, asking),
+        _write_head(name, title, language, items_file, task),
         _write_headers(materials.headers),
-        _write_design(design, asking),
-        _write_trial(asking, practice),
-        _write_exclusion(materials.items, design, asking),
-        _write_questions(asking.words),
-        _write_terms(design, asking),
+        _write_design(design, task),
+        _write_trial(task, practice),
+        _write_exclusion(materials.items, design, task),
+        _write_questions(task.words),
+        _write_terms(design, task),
         _write_constructions(materials.items, groups),
     )
     return _join_lines(line for part in parts for line in part)
@@ -94,9 +94,9 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
     return _join_lines(lines)
 
 
-def minutes(trials: int) -> int:
+def estimate_minutes(trials: int) -> int:
     """Return the approximate duration of a session with this many trials, in minutes."""
-    return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_BESIDE) / 60))
+    return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_OUTSIDE_TRIALS) / 60))
 
 
 def _join_lines(lines: Iterable[str]) -> str:
@@ -110,11 +110,11 @@ def _quote(text: object) -> str:
 
 
 def _write_head(
-    name: str, title: str, language: str, items_file: str, asking: Asking
+    name: str, title: str, language: str, items_file: str, task: StudyTask
 ) -> Iterator[str]:
     yield f"#:schema ./{SCHEMA_FILE}"
     yield "# docs/studies.md explains every key; `parallax study check` names every mistake."
-    yield f"response = {_quote(asking.name)}"
+    yield f"response = {_quote(task.name)}"
     yield ""
     yield "[study]"
     yield f"name = {_quote(name)} # the folder's name"
@@ -139,8 +139,8 @@ def _write_headers(headers: Mapping[str, Header]) -> Iterator[str]:
     yield ""
 
 
-def _write_design(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    balanced = _describe_balance(asking.response)
+def _write_design(design: DesignPlan, task: StudyTask) -> Iterator[str]:
+    balanced = _describe_balance(task.response)
     places = design.lists * design.participants_per_list
     yield f"# {places} participants in all, each with {design.trials_per_list} trials."
     yield "[design]"
@@ -194,20 +194,20 @@ def _describe_balance(response: ResponseType) -> str:
     return f"{number}: {_BALANCED[response.balance]}"
 
 
-def _write_trial(asking: Asking, practice: str) -> Iterator[str]:
+def _write_trial(task: StudyTask, practice: str) -> Iterator[str]:
     if practice:
         yield "[trial]"
         yield f"practice = {_quote(practice)} # shown first, with feedback; nothing is stored"
         yield ""
-    if asking.parameters:
+    if task.parameters:
         yield "[trial.parameters]"
-        tables = {n: value for n, value in asking.parameters.items() if isinstance(value, dict)}
-        values = {n: value for n, value in asking.parameters.items() if n not in tables}
-        yield from _write_keys(values, asking.response.comments)
+        tables = {n: value for n, value in task.parameters.items() if isinstance(value, dict)}
+        values = {n: value for n, value in task.parameters.items() if n not in tables}
+        yield from _write_keys(values, task.response.comments)
         for name, table in tables.items():
             for key, keys in table.items():
                 yield f"[trial.parameters.{name}.{key}]"
-                yield from _write_keys(keys, asking.response.comments)
+                yield from _write_keys(keys, task.response.comments)
 
 
 def _write_keys(values: Mapping[str, object], comments: Mapping[str, str]) -> Iterator[str]:
@@ -218,9 +218,9 @@ def _write_keys(values: Mapping[str, object], comments: Mapping[str, str]) -> It
     yield ""
 
 
-def _write_exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Iterator[str]:
+def _write_exclusion(items: Sequence[Item], design: DesignPlan, task: StudyTask) -> Iterator[str]:
     paired_constructions = {item.construction for item in items if item.alternative}
-    yield from asking.response.proposed_rules(
+    yield from task.response.proposed_rules(
         [
             CatchTrials(name, _count_trials(name, items, design), name in paired_constructions)
             for name in catch_constructions(items, design)
@@ -248,9 +248,9 @@ def _write_questions(words: Words) -> Iterator[str]:
     yield ""
 
 
-def _write_terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
-    task = asking.task.format(trials=design.trials_per_list)
-    offer = asking.words.offer.format(task=task)
+def _write_terms(design: DesignPlan, task: StudyTask) -> Iterator[str]:
+    words = task.task.format(trials=design.trials_per_list)
+    offer = task.words.offer.format(task=words)
     yield "# Who the simulated participants are when you try the study; the shares sum to 1."
     yield "[simulation]"
     yield "mix = { accurate = 0.9, guessing = 0.05, careless = 0.05 }"
@@ -259,8 +259,8 @@ def _write_terms(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield "# [recruitment]"
     yield f"# description = {_quote(offer)}"
     yield '# reward = "0.00" # for everyone who finishes'
-    yield f"# median_minutes = {minutes(design.trials_per_list)}"
-    yield f"# duration_minutes = {max(30, 4 * minutes(design.trials_per_list))}"
+    yield f"# median_minutes = {estimate_minutes(design.trials_per_list)}"
+    yield f"# duration_minutes = {max(30, 4 * estimate_minutes(design.trials_per_list))}"
     yield ""
 
 
@@ -276,15 +276,15 @@ def _write_constructions(items: Sequence[Item], groups: Mapping[str, str]) -> It
 
 
 # Fields that only programs set.
-_OWN = ("folder", "files")
+_INTERNAL_FIELDS = ("folder", "files")
 
 
 def study_schema() -> dict[str, object]:
     """Return the JSON Schema of study.toml, generated from its pydantic model."""
     schema = Study.model_json_schema()
-    for name in _OWN:
+    for name in _INTERNAL_FIELDS:
         schema["properties"].pop(name)
-    schema["required"] = [name for name in schema["required"] if name not in _OWN]
+    schema["required"] = [name for name in schema["required"] if name not in _INTERNAL_FIELDS]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,

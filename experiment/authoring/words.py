@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import experiment.responses
-from experiment.materials.formats.read import Found
+from experiment.materials.formats.read import FileContents
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import RESPONSE_TYPES, load_response, response_class
 
@@ -20,7 +20,7 @@ _FILE = "words.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskWords:
     """The words for one task.
 
     Attributes:
@@ -54,7 +54,7 @@ class Words:
     lowest: str
     highest: str
     offer: str
-    asked: Mapping[str, Asked]
+    asked: Mapping[str, TaskWords]
 
     @property
     def labels(self) -> frozenset[str]:
@@ -85,18 +85,18 @@ def words_in(language: str) -> Words:
         language: A tag of BCP 47; "de-AT" gets the words of "de".
     """
     primary = language.lower().partition("-")[0]
-    return _read(primary if primary in languages_with_words() else _ENGLISH)
+    return _read_words(primary if primary in languages_with_words() else _ENGLISH)
 
 
 @cache
-def _read(language: str) -> Words:
+def _read_words(language: str) -> Words:
     keys = tomllib.loads((TEXTS / language / _FILE).read_text(encoding="utf-8"))
     of_types = [
         tomllib.loads(path.read_text(encoding="utf-8"))
         for path in sorted(_RESPONSES.glob(f"*/{_FILE}"))
     ]
     kinds = {
-        name: Asked(**by_language[language])
+        name: TaskWords(**by_language[language])
         for words in of_types
         for name, by_language in words.items()
     }
@@ -131,7 +131,7 @@ def _langcodes() -> ModuleType:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class StudyTask:
     """The task of a study's trials, with its words for study.toml and for the texts.
 
     Attributes:
@@ -157,7 +157,7 @@ class Asking:
     notes: tuple[str, ...] = ()
 
 
-def ask(materials: Found, name: str, language: str) -> Asking:
+def choose_task(materials: FileContents, name: str, language: str) -> StudyTask:
     """Return the task that suits the items, or the task that their author chose.
 
     Items of another program's file get the response type that it asks for. Single sentences are
@@ -178,8 +178,8 @@ def ask(materials: Found, name: str, language: str) -> Asking:
     response = load_response(name, parameters)
     heading, instructions = response.asked_about(materials.items)
     kind = words.asked[heading]
-    without = words.language != _primary(language)
-    return Asking(
+    without = words.language != _get_primary_language(language)
+    return StudyTask(
         name=name,
         response=response,
         parameters=parameters,
@@ -188,11 +188,11 @@ def ask(materials: Found, name: str, language: str) -> Asking:
         result=kind.result,
         words=words,
         instructions=instructions,
-        notes=(*filter(None, [note]), *(_without_words(language) if without else ())),
+        notes=(*filter(None, [note]), *(_note_missing_words(language) if without else ())),
     )
 
 
-def _derive_response_type(materials: Found) -> str:
+def _derive_response_type(materials: FileContents) -> str:
     return next(
         name
         for name in RESPONSE_TYPES.built_in
@@ -200,11 +200,11 @@ def _derive_response_type(materials: Found) -> str:
     )
 
 
-def _primary(language: str) -> str:
+def _get_primary_language(language: str) -> str:
     return language.lower().partition("-")[0]
 
 
-def _without_words(language: str) -> tuple[str, ...]:
+def _note_missing_words(language: str) -> tuple[str, ...]:
     return (
         "The texts, the title and the questions are in English, because there are none in "
         f"{language}, only in {', '.join(languages_with_words())}. Translate them; `parallax "

@@ -1,4 +1,4 @@
-"""The option ``--columns`` of all commands that read tables: names for a table without headers."""
+"""The options of all commands that read tables: names for columns without headers, a sheet."""
 
 import click
 
@@ -15,3 +15,4 @@ COLUMNS = click.option(
     metavar="A,B,...",
     help="The names of all columns, in their order, of a table without headers.",
 )
+SHEET = click.option("--sheet", default="", help="The sheet of a workbook.  [default: the first]")

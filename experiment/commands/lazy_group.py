@@ -13,9 +13,9 @@ from experiment.errors import ParallaxError
 _LONGEST_HELP = 1_000
 _DISTRIBUTION = "parallax-experiments"
 _PACKAGES = {"analysis", "experiment", "lm", "marketplace", "webapp"}
-_OPTIONAL = re.compile(r"(?P<library>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
+_EXTRA_REQUIREMENT = re.compile(r"(?P<library>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
 # Extras for developers of Parallax rather than for users.
-_DEVELOPERS = {"dev", "docs"}
+_DEVELOPER_EXTRAS = {"dev", "docs"}
 
 
 class Lazy(NamedTuple):
@@ -122,17 +122,17 @@ class LazyGroup(click.Group):
         return self.commands[name].get_short_help_str(limit=_LONGEST_HELP)
 
 
-def extras() -> dict[str, str]:
+def find_extras() -> dict[str, str]:
     """Return each library that only an extra installs, with that extra, from pyproject.toml."""
     # Called only after a failure, because --help must stay fast.
     from importlib.metadata import requires
 
-    matches = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
+    matches = filter(None, map(_EXTRA_REQUIREMENT.match, requires(_DISTRIBUTION) or []))
     pairs = [(match["library"].lower(), match["extra"]) for match in matches]
     return {
         library: extra
         for library, extra in reversed(pairs)
-        if extra not in _DEVELOPERS and library != _DISTRIBUTION
+        if extra not in _DEVELOPER_EXTRAS and library != _DISTRIBUTION
     }
 
 
@@ -154,7 +154,7 @@ def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
                 "without it"
             ),
         )
-    extra = extras().get(library.lower().replace("_", "-"))
+    extra = find_extras().get(library.lower().replace("_", "-"))
     if extra is None:
         return None
     return ParallaxError(

@@ -29,8 +29,8 @@ from experiment.tables.files import read_table, text_table, write_table
 from experiment.tables.model_scores import read_model_scores
 from experiment.tables.schemas import INCLUSION, LISTS
 
-ORIGIN = "design.json"
-FILES = ("items.csv", "lists.csv", ORIGIN, INCLUSION_FILE)
+ORIGIN_FILE = "design.json"
+FILES = ("items.csv", "lists.csv", ORIGIN_FILE, INCLUSION_FILE)
 
 
 class _Origin(BaseModel):
@@ -52,7 +52,7 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     """
     with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
-        (temporary / ORIGIN).write_text(_write_origin(built), encoding="utf-8", newline="\n")
+        (temporary / ORIGIN_FILE).write_text(_write_origin(built), encoding="utf-8", newline="\n")
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
@@ -87,7 +87,7 @@ def read_lists(folder: Path) -> BuiltLists:
         DesignError: design.json is missing or malformed, or the tables contradict it.
         TableError: A table is missing or malformed.
     """
-    origin = _read_origin(folder / ORIGIN)
+    origin = _read_origin(folder / ORIGIN_FILE)
     items = {item.item_id: item for item in read_items(folder / "items.csv")}
     lists: list[list[ListEntry]] = [[] for _ in range(origin.lists)]
     levels: list[dict[str, str]] = [{} for _ in lists]

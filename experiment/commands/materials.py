@@ -11,7 +11,7 @@ from experiment.design.frames import index_materials
 from experiment.errors import MaterialsError
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
-from experiment.materials.formats.write import FORMS, write_items
+from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
 from experiment.materials.fresh import draw_parallel_items
 from experiment.materials.read import item_table, load_items, materials_hash, read_items
 from experiment.records import Item
@@ -32,7 +32,7 @@ def materials() -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMS)),
+    type=click.Choice(list(OUTPUT_FORMATS)),
     help="Write for another program.  [default: Parallax's own table, .tsv, .csv or .parquet]",
 )
 def write(name_or_folder: str, out: Path, form: str | None) -> None:

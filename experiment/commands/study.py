@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from experiment.authoring.check import check_folder, first_of, require_sound
+from experiment.authoring.check import check_folder, combine_errors, require_sound
 from experiment.authoring.derive import DesignPlan
 from experiment.authoring.key_checks import headers_in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
@@ -19,17 +19,17 @@ from experiment.authoring.plan import (
     Plan,
     amend_plan,
     build_plan_values,
-    changes,
-    frozen,
-    planned_now,
+    build_present_values,
+    find_changes,
+    freeze_plan,
     read_plan,
     to_json,
 )
-from experiment.authoring.rule_counts import PEOPLE, count_excluded
-from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, count_trials, describe
+from experiment.authoring.rule_counts import N_SIMULATED, count_excluded
+from experiment.authoring.show import EXAMPLES_HEADING, NEXT_STEPS, count_trials, describe
 from experiment.authoring.study_toml import schema_text
-from experiment.authoring.words import Asking
-from experiment.commands.headers import COLUMNS
+from experiment.authoring.words import StudyTask
+from experiment.commands.headers import COLUMNS, SHEET
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.materials.render import describe_pictures
@@ -84,6 +84,7 @@ _SHOWN_ITEMS = 2
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
 @COLUMNS
+@SHEET
 def new(
     name: Path,
     source: Path | None,
@@ -94,6 +95,7 @@ def new(
     block: str,
     columns: tuple[str, ...],
     headers: list[str],
+    sheet: str,
 ) -> None:
     """Write a complete study folder NAME, ready to launch.
 
@@ -106,14 +108,15 @@ def new(
         language=language,
         title=title,
         response=response,
-        named=_read_column_options(
+        headers=_read_column_options(
             (*columns, *([f"condition={'+'.join(factors)}"] if factors else []))
         ),
         block=block,
         columns=headers,
+        sheet=sheet,
     )
     if new_folder is not None:
-        _tell(new_folder)
+        _print_new_study(new_folder)
     click.echo(f"\n{name}/ {NEXT_STEPS}")
     click.echo(f"  parallax study show {name}      # its design and an example of every trial")
     click.echo(f"  parallax study preview {name}   # look at it in the browser")
@@ -143,18 +146,18 @@ def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     return headers
 
 
-def _tell(new_folder: NewStudy) -> None:
-    items = new_folder.found.items
-    click.echo(f"{len(items):,} items read from {new_folder.found.format}.")
-    for sentence in (*new_folder.found.notes, *new_folder.asking.notes, *new_folder.design.notes):
+def _print_new_study(new_folder: NewStudy) -> None:
+    items = new_folder.materials.items
+    click.echo(f"{len(items):,} items read from {new_folder.materials.format}.")
+    for sentence in (*new_folder.materials.notes, *new_folder.task.notes, *new_folder.design.notes):
         click.echo(f"- {describe_pictures(sentence)}")
-    for note in new_folder.odd:
+    for note in new_folder.oddities:
         click.echo(f"- Look at this: {describe_pictures(str(note))}")
-    if practice := new_folder.found.practice:
+    if practice := new_folder.materials.practice:
         click.echo(f"- {len(practice)} row(s) are practice trials, written to {PRACTICE_FILE}.")
     for item in items[:_SHOWN_ITEMS]:
-        click.echo(_format_item(item, new_folder.asking))
-    click.echo(f"Shown as {new_folder.asking.name}. {_describe_design(new_folder.design)}")
+        click.echo(_format_item(item, new_folder.task))
+    click.echo(f"Shown as {new_folder.task.name}. {_describe_design(new_folder.design)}")
 
 
 def _describe_design(design: DesignPlan) -> str:
@@ -185,9 +188,9 @@ def _describe_design(design: DesignPlan) -> str:
     return "\n".join((complete, *parts))
 
 
-def _format_item(item: Item, asking: Asking) -> str:
+def _format_item(item: Item, task: StudyTask) -> str:
     context = f"{item.context} ... " if item.context else ""
-    against = asking.parameters.get("against", (str(item.contrast),))
+    against = task.parameters.get("against", (str(item.contrast),))
     names = against if isinstance(against, Sequence) else ()
     other_versions = "".join(f" / *{text}" for name in names if (text := item.version(name)))
     return describe_pictures(f"    {item.item_id}: {context}{item.good}{other_versions}")
@@ -227,7 +230,7 @@ def check(name_or_folder: str, seed: int, shown: bool) -> None:
             "do not need them."
         )
     if shown and report.study is not None and report.built is not None:
-        click.echo(SHOWN_BELOW)
+        click.echo(EXAMPLES_HEADING)
         for line in describe(report.study, report.built):
             click.echo(line)
 
@@ -239,7 +242,7 @@ def show(name_or_folder: str, seed: int) -> None:
     """Print STUDY's design, counts, cost, and an example of every trial."""
     report = check_folder(name_or_folder, seed)
     if report.study is None or report.built is None:
-        raise first_of(report.errors, find_study(name_or_folder))
+        raise combine_errors(report.errors, find_study(name_or_folder))
     for line in describe(report.study, report.built):
         click.echo(line)
 
@@ -255,7 +258,7 @@ def show(name_or_folder: str, seed: int) -> None:
 @click.option(
     "--people",
     type=click.IntRange(1, 1000),
-    default=PEOPLE,
+    default=N_SIMULATED,
     show_default=True,
     help="How many simulated participants of each way of answering.",
 )
@@ -319,8 +322,8 @@ def freeze(name_or_folder: str, seed: int, amend: str) -> None:
     plan = read_plan(study)
     values = build_plan_values(sound)
     if plan is None:
-        plan = frozen(values, day)
-    elif differing := changes(plan.values, planned_now(plan, sound)):
+        plan = freeze_plan(values, day)
+    elif differing := find_changes(plan.values, build_present_values(plan, sound)):
         if not amend:
             raise StudyError(
                 f"the plan was frozen on {plan.frozen_on}, and differs: {', '.join(differing)}",

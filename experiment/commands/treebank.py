@@ -75,7 +75,7 @@ def extract(
     """
     conventions = _choose_conventions(as_published_code, least_of_each_number)
     extraction = constructions_of(_read_sentences(files, english), conventions)
-    click.echo(_format_counts(extraction.left))
+    click.echo(_format_counts(extraction.remaining))
     click.echo(f"\n{_tabulate_constructions(extraction)}")
     if instances:
         click.echo(f"\n{_tabulate_instances(extraction)}")
@@ -116,7 +116,7 @@ def nonce(
         for test_sentence in (*test_set.targets, *test_set.fillers)
     ]
     _write(out, items, test_set.targets, frequencies)
-    click.echo(_format_counts(test_set.left))
+    click.echo(_format_counts(test_set.remaining))
     click.echo(f"\n{_tabulate_templates(items)}")
     click.echo(f"\n{len(items):,} items written to {out}")
 

@@ -21,7 +21,7 @@ from experiment.studies.analysis_plan import D_PRIME, TRIAL_ORDER, Comparison
 from experiment.studies.study import Study
 
 SURPRISAL = "surprisal"
-_ANSWERS = dict(zip(PAIR, ("yes", "no"), strict=True))
+_SIDE_WORDS = dict(zip(PAIR, ("yes", "no"), strict=True))
 
 
 def comparison_mistakes(study: Study, items: Sequence[Item]) -> Iterator[tuple[int, ParallaxError]]:
@@ -171,7 +171,7 @@ def _d_prime_mistakes(
                 side = type_.arrangement(item, (version,)).good_side
                 expected.setdefault(cell, set()).add(side)
     for (construction, *cell_levels), sides in expected.items():
-        if missing_answers := [word for side, word in _ANSWERS.items() if side not in sides]:
+        if missing_answers := [word for side, word in _SIDE_WORDS.items() if side not in sides]:
             cell_name = (
                 f"{construction} ({', '.join(cell_levels)})" if cell_levels else construction
             )

@@ -6,7 +6,7 @@ from math import prod
 
 CONDITION = "condition"
 # Columns that say where a sentence is compared, and not what its condition is.
-_PLACES = {"critical", "critical_word", "critical_region"}
+_REGION_COLUMNS = {"critical", "critical_word", "critical_region"}
 Columns = Mapping[str, str]
 # The largest number of columns that are tried together: 2 to the power of it are combined.
 _MOST_COLUMNS = 12
@@ -31,7 +31,7 @@ def condition_factors(
     chosen = {name: by_column[name] for name in named if name in by_column}
     if chosen:
         return chosen
-    candidates = _different_partitions(by_column, conditions)
+    candidates = _drop_equal_partitions(by_column, conditions)
     for size in range(min(len(candidates), len(conditions).bit_length()), 1, -1):
         for names in combinations(candidates, size):
             if _is_crossed([by_column[name] for name in names], conditions):
@@ -49,7 +49,7 @@ def _constant_columns(
     for condition, columns in items:
         conditions.setdefault(condition)
         for name, value in columns.items():
-            if name.lower() in _PLACES:
+            if name.lower() in _REGION_COLUMNS:
                 continue
             if values.setdefault(name, {}).setdefault(condition, value) != value:
                 varying.add(name)
@@ -61,10 +61,10 @@ def _constant_columns(
     return constant, list(conditions)
 
 
-def _different_partitions(
+def _drop_equal_partitions(
     by_column: Mapping[str, Mapping[str, str]], conditions: Sequence[str]
 ) -> list[str]:
-    """Return the columns without those that divide the conditions as an earlier one does."""
+    """Return the columns, without any that groups the conditions as an earlier one does."""
     column_by_partition: dict[tuple[int, ...], str] = {}
     for name, levels in by_column.items():
         order = list(dict.fromkeys(levels[condition] for condition in conditions))

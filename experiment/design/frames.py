@@ -119,7 +119,7 @@ def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
     return MaterialsIndex(sorted_items, identity.hex)
 
 
-_SIMULATIONS = 2_000
+_N_SIMULATIONS = 2_000
 COUNTER, CHANCE = "counter", "chance"
 
 
@@ -158,20 +158,20 @@ def expected_imbalance(
         raise DesignError(
             f"{dropout} is not a share of participants", expected="a number from 0 to below 1"
         )
-    if assignment not in _LIST_OF:
+    if assignment not in _ASSIGNMENTS:
         raise DesignError(
             f'"{assignment}" is not a way to assign participants to lists',
-            expected=", ".join(_LIST_OF),
+            expected=", ".join(_ASSIGNMENTS),
         )
-    list_of = _LIST_OF[assignment]
+    list_of = _ASSIGNMENTS[assignment]
     expected = []
-    for _ in range(_SIMULATIONS):
+    for _ in range(_N_SIMULATIONS):
         finished = Counter(
             list_of(number, n_lists, rng)
             for number in range(participants)
             if rng.random() >= dropout
         )
-        expected.append(difference(finished, n_lists))
+        expected.append(list_difference(finished, n_lists))
     expected.sort()
     return Imbalance(
         sum(expected) / len(expected),
@@ -180,23 +180,23 @@ def expected_imbalance(
     )
 
 
-def difference(finished: Mapping[int, int], n_lists: int) -> int:
+def list_difference(finished: Mapping[int, int], n_lists: int) -> int:
     """Return how many more participants the fullest list has than the emptiest list."""
     counts: Sequence[int] = [finished.get(number, 0) for number in range(n_lists)]
     return max(counts) - min(counts)
 
 
-_LIST_OF: Mapping[str, Callable[[int, int, random.Random], int]] = {
+_ASSIGNMENTS: Mapping[str, Callable[[int, int, random.Random], int]] = {
     COUNTER: lambda number, n_lists, _: number % n_lists,
     CHANCE: lambda _, n_lists, rng: rng.randrange(n_lists),
 }
 
 
 Joint = tuple[int, tuple[str, ...]]
-Uses = Counter[tuple[str, str]]
+UseCounts = Counter[tuple[str, str]]
 
 
-def frames_in(square: Square, design: Design) -> int:
+def count_frames(square: Square, design: Design) -> int:
     """Return the number of a square's frames: as stated, or one per list."""
     return square.frames or design.lists
 
@@ -235,10 +235,10 @@ def choose_frames(
         DesignError: A template has too few frames, or they cannot be balanced under the
             probabilities.
     """
-    taken_joints, overall = set[Joint](), Uses()
+    taken_joints, overall = set[Joint](), UseCounts()
     squares = []
     for square in design.squares:
-        n_frames, chosen = frames_in(square, design) // len(square.templates), []
+        n_frames, chosen = count_frames(square, design) // len(square.templates), []
         for template in square.templates:
             rng = generator(seed, "frames", template)
             candidates = {
@@ -263,11 +263,11 @@ def _choose(
     candidates: dict[Frame, frozenset[Joint]],
     n_frames: int,
     taken_joints: Set[Joint],
-    overall: Uses,
+    overall: UseCounts,
     rng: random.Random,
 ) -> list[Frame]:
     chosen: list[Frame] = []
-    counts = Uses()
+    counts = UseCounts()
     pool = {frame: joint for frame, joint in candidates.items() if joint.isdisjoint(taken_joints)}
     shared = _slots_with_shared_lemmas(pool, overall)
     while pool and len(chosen) < n_frames:
@@ -294,7 +294,7 @@ def _draw(
     If frames share words, or may not be combined, the frames that keep the uses of words even would
     be drawn with other probabilities.
     """
-    shared = _slots_with_shared_lemmas(candidates, Uses())
+    shared = _slots_with_shared_lemmas(candidates, UseCounts())
     if shared or any(candidates.values()):
         reason = (
             f"frames share the words of {' and '.join(sorted(shared))}, whose uses are kept even"
@@ -315,7 +315,7 @@ def _draw(
     return [by_text[text] for text in draw_frames(rows, rng)]
 
 
-def _slots_with_shared_lemmas(frames: Collection[Frame], overall: Uses) -> set[str]:
+def _slots_with_shared_lemmas(frames: Collection[Frame], overall: UseCounts) -> set[str]:
     """Return the slots with a lemma of several frames, or one that another template used.
 
     In the other slots, such as the number of an item, every frame is as little used as another.
@@ -326,7 +326,7 @@ def _slots_with_shared_lemmas(frames: Collection[Frame], overall: Uses) -> set[s
 
 
 def _least_used(
-    frames: list[Frame], shared: Set[str], counts: Uses, overall: Uses, rng: random.Random
+    frames: list[Frame], shared: Set[str], counts: UseCounts, overall: UseCounts, rng: random.Random
 ) -> Frame:
     # Narrowing slot by slot finds a frame of least-used lemmas without scoring every frame, and a
     # random order of the slots favours none of them. Uses in other templates break ties between
@@ -342,7 +342,7 @@ def _least_used(
 
 
 def slot_differences(chosen: Sequence[Frame], candidates: Sequence[Frame]) -> dict[str, int]:
-    """Return the range of uses of each slot's lemmas, including unused lemmas."""
+    """Return, for each slot, how much more often its most used lemma occurs than its least used."""
     known_pairs = {pair for frame in candidates for pair in frame.lemmas.items()}
     counts = Counter(pair for frame in chosen for pair in frame.lemmas.items())
     by_slot: dict[str, list[int]] = {}
@@ -380,7 +380,7 @@ def better_exchange(
     return None
 
 
-def _compute_gain(out: Frame, in_: Frame, counts: Uses) -> int:
+def _compute_gain(out: Frame, in_: Frame, counts: UseCounts) -> int:
     leaving = out.lemmas.items() - in_.lemmas.items()
     entering = in_.lemmas.items() - out.lemmas.items()
     return sum(counts[pair] - 1 for pair in leaving) - sum(counts[pair] for pair in entering)

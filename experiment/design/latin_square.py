@@ -9,7 +9,7 @@ from experiment.design.frames import Frame
 from experiment.errors import DesignError
 
 Words = tuple[str, ...]
-_TRIES = 30
+_N_SHUFFLES = 30
 
 
 class FrameOrderer:
@@ -29,7 +29,7 @@ class FrameOrderer:
         self, by_template: Sequence[Sequence[Frame]], n_conditions: int, rng: random.Random
     ) -> list[Frame]:
         """Return a square's frames in the order of their numbers; its templates alternate."""
-        tries = [_shuffle_frames(by_template, rng) for _ in range(_TRIES)]
+        tries = [_shuffle_frames(by_template, rng) for _ in range(_N_SHUFFLES)]
         best = min(tries, key=lambda frames: self._count_repetitions(frames, n_conditions))
         for met, words in zip(self._counts, self._list_words(best, n_conditions), strict=True):
             met.update(words)
@@ -119,7 +119,7 @@ def _shuffle_frames(by_template: Sequence[Sequence[Frame]], rng: random.Random) 
     return list(chain.from_iterable(zip(*shuffled, strict=True)))
 
 
-def targets_among(
+def choose_targets(
     conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, location: str = ""
 ) -> set[int]:
     """Return which of a square's items in one list are not catch trials.

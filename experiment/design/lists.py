@@ -9,10 +9,10 @@ from experiment.design.frames import (
     Frame,
     MaterialsIndex,
     choose_frames,
-    frames_in,
+    count_frames,
     index_materials,
 )
-from experiment.design.latin_square import FrameOrderer, cells, check_shape, targets_among
+from experiment.design.latin_square import FrameOrderer, cells, check_shape, choose_targets
 from experiment.design.separating import Inclusion, read_inclusion
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
@@ -171,7 +171,7 @@ def read_given_lists(fixed_lists: Given, index: MaterialsIndex, n_lists: int) ->
     """
     items = index.all_items(fixed_lists.templates)
     lists_by_item = [lists_named(item, fixed_lists.column) for item in items]
-    values = sorted({value for numbers in lists_by_item for value in numbers}, key=by_number)
+    values = sorted({value for numbers in lists_by_item for value in numbers}, key=list_sort_key)
     if not values:
         columns = list(dict.fromkeys(name for item in items for name, _ in item.extra))
         unknown = unknown_name("column of your own in the items", fixed_lists.column, columns)
@@ -204,7 +204,7 @@ def lists_named(item: Item, column: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in re.split("[;,]", text))))
 
 
-def by_number(value: str) -> tuple[int, int, str]:
+def list_sort_key(value: str) -> tuple[int, int, str]:
     """Return a sort key for list names: numbers by size, then other names alphabetically."""
     return (0, int(value), value) if value.isdecimal() else (1, 0, value)
 
@@ -269,7 +269,7 @@ def build_lists(
     index = index_materials(items)
     inclusion = tuple(read_inclusion(study) if inclusion is None else inclusion)
     dealt = [
-        *_dealt_squares(design, index, seed, inclusion),
+        *_deal_squares(design, index, seed, inclusion),
         *(
             (shared, _repeat_in_every_list(shared_items(shared, index, seed), design))
             for shared in design.shared
@@ -300,12 +300,12 @@ def build_lists(
     )
 
 
-def _dealt_squares(
+def _deal_squares(
     design: Design, index: MaterialsIndex, seed: int, inclusion: Sequence[Inclusion]
 ) -> Iterator[tuple[Source, Within]]:
     conditions = [index.conditions(square.templates) for square in design.squares]
     for square, names in zip(design.squares, conditions, strict=True):
-        check_shape(frames_in(square, design), len(names), design.lists, source_name(square))
+        check_shape(count_frames(square, design), len(names), design.lists, source_name(square))
     orderer = FrameOrderer(design.lists)
     chosen = choose_frames(design, index, seed, inclusion)
     for square, names, by_template in zip(design.squares, conditions, chosen, strict=True):
@@ -340,7 +340,7 @@ def _make_entries(
     list_: int,
 ) -> list[ListEntry]:
     shown_cells = list(cells(len(frames), len(conditions), n_lists, list_))
-    targets = targets_among(
+    targets = choose_targets(
         [condition for _, condition in shown_cells],
         len(conditions),
         square.catch_trials,
@@ -372,9 +372,9 @@ def _check_squares(design: Design) -> None:
                 remedy=unknown.remedy,
             )
     for square in design.squares:
-        if frames_in(square, design) % len(square.templates):
+        if count_frames(square, design) % len(square.templates):
             raise DesignError(
-                f"{frames_in(square, design)} frames cannot be shared equally by "
+                f"{count_frames(square, design)} frames cannot be shared equally by "
                 f"{len(square.templates)} templates",
                 where=source_name(square),
                 expected="a number of frames that is a multiple of both the number of lists "

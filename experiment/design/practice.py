@@ -13,7 +13,7 @@ from experiment.studies.study import Study
 from experiment.untrusted import read_toml
 
 
-class _Pair(BaseModel):
+class _PracticePair(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     context: str = Field(default="", description="the words before the options")
@@ -26,10 +26,10 @@ class _Pair(BaseModel):
     )
 
 
-class _File(BaseModel):
+class _PracticeFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    practice: list[_Pair] = Field(min_length=1)
+    practice: list[_PracticePair] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ def read_practice(study: Study) -> list[Practice]:
     ]
 
 
-def _list_pairs(study: Study) -> list[_Pair]:
+def _list_pairs(study: Study) -> list[_PracticePair]:
     try:
-        return _File.model_validate(read_toml(study.read(study.trial.practice))).practice
+        return _PracticeFile.model_validate(read_toml(study.read(study.trial.practice))).practice
     except ValidationError as error:
         raise _make_unreadable_error(study, wrong_keys(error)) from error
     except (OSError, ValueError, RecursionError) as error:
@@ -84,7 +84,7 @@ def _make_unreadable_error(study: Study, problem: str) -> StudyError:
     )
 
 
-def _make_item(number: int, pair: _Pair) -> Item:
+def _make_item(number: int, pair: _PracticePair) -> Item:
     return Item(
         item_id=f"practice-{number}",
         kind=Kind.FILLER,

@@ -19,7 +19,7 @@ from experiment.seeds import generator
 from experiment.studies.design import Design
 
 # Blocks are redrawn if trials at the border of two blocks break a constraint.
-_TRIES = 1000
+_MOST_TRIES = 1000
 
 
 def compose(
@@ -64,7 +64,7 @@ def compose(
 
 
 # Larger than any number of rounds of one place, so that session numbers are unique.
-_ADDED = 1 << 32
+_ADDED_ROUNDS = 1 << 32
 
 
 def session_number(design: Design, list_: int, place: int, round_: int = 0) -> int:
@@ -80,7 +80,7 @@ def session_number(design: Design, list_: int, place: int, round_: int = 0) -> i
     """
     most_places = max(design.places(number) for number in range(design.n_lists))
     added, place = divmod(place, most_places)
-    return (added * _ADDED + round_ * most_places + place) * design.n_lists + list_ + 1
+    return (added * _ADDED_ROUNDS + round_ * most_places + place) * design.n_lists + list_ + 1
 
 
 def session_order(
@@ -109,7 +109,7 @@ def session_order(
         for constraint in declare_constraints(entries, design)
         if _holds_between_blocks(constraint)
     ]
-    for _ in range(_TRIES):
+    for _ in range(_MOST_TRIES):
         drawn = [
             block[index]
             for block, constraints in zip(blocks, constraints_by_block, strict=True)

@@ -71,7 +71,7 @@ class Everyone:
     """
 
     sessions: Sequence[Answered]
-    _found: dict[str, list[float]] = field(default_factory=dict, repr=False, compare=False)
+    _measured: dict[str, list[float]] = field(default_factory=dict, repr=False, compare=False)
 
     def measured(self, name: str, measure: Callable[[Answered], float | None]) -> list[float]:
         """Return a measure's value for each participant who has one.
@@ -80,10 +80,10 @@ class Everyone:
             name: The cache key, so that the measure is computed once for each participant.
             measure: Computes the measure of a session; None if it has none.
         """
-        if name not in self._found:
+        if name not in self._measured:
             values = map(measure, self.sessions)
-            self._found[name] = [value for value in values if value is not None]
-        return self._found[name]
+            self._measured[name] = [value for value in values if value is not None]
+        return self._measured[name]
 
 
 class ExclusionRule(Protocol):

@@ -63,7 +63,7 @@ class _Combination(BaseRule):
     ) -> tuple[list[bool | None], str]:
         results = [part.judge(judgments) for part in self.parts]
         evidence = (
-            f"{rule.rule} ({_WORDS[is_kept]}): {text}"
+            f"{rule.rule} ({_DECISION_WORDS[is_kept]}): {text}"
             for rule, (is_kept, text) in zip(self.rules, results, strict=True)
         )
         return [is_kept for is_kept, _ in results], f", {word} ".join(evidence)
@@ -110,4 +110,4 @@ class Not(_Combination):
         return None if is_kept is None else not is_kept, f"not {evidence}"
 
 
-_WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be decided"}
+_DECISION_WORDS = {True: "within bounds", False: "beyond bounds", None: "cannot be decided"}

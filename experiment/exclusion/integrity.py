@@ -9,12 +9,12 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
-from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe, is_unfair, unmeasured_types
+from experiment.integrity.rates import LIMIT, METHODS, SCORE, is_safe, is_unfair, unmeasured_types
 from experiment.records import Judgment
 from experiment.responses.answer import Gives
 from experiment.responses.base import ResponseType
 
-_UNKNOWN = "no record of how the session was answered"
+_NO_RECORD = "no record of how the session was answered"
 # A session stores at most this many devices.
 MOST_DEVICES = 20
 
@@ -38,7 +38,7 @@ class IntegrityRule(BaseRule):
         """Return whether the certificate is within the rule's bounds, and its figures."""
         certificate = Answered.of(judgments).certificate
         if certificate is None:
-            return None, _UNKNOWN
+            return None, _NO_RECORD
         is_kept, evidence = self.assess(certificate)
         if is_kept is False and self.is_unfair_to(certificate):
             unmeasured = unmeasured_types(self.rate_name or self.name, certificate.types)
@@ -46,8 +46,8 @@ class IntegrityRule(BaseRule):
                 f"nobody measured how often it speaks against honest people in trials of the type"
                 f" {', '.join(unmeasured)}"
                 if unmeasured
-                else f"it may speak against more than {MOST:.0%} of the people who answer in this"
-                " way"
+                else f"it may speak against more than {LIMIT:.0%} of the people who answer in "
+                "this way"
             )
             return None, f"not counted, because {reason}: {evidence}"
         return is_kept, evidence
@@ -85,7 +85,7 @@ class IntegrityRule(BaseRule):
         if unfair:
             yield StudyNote(
                 f"the rule excludes nobody who answers by {', '.join(unfair)}: it may flag more "
-                f"than {MOST:.0%} of honest people who answer that way",
+                f"than {LIMIT:.0%} of honest people who answer that way",
                 where="rule",
                 expected="a rule that no honest person fails",
             )
@@ -211,8 +211,8 @@ class AgentLikelihood(IntegrityRule):
         measured = certificate.is_measured
         if not measured or not is_safe(SCORE, certificate.methods, certificate.n_answers):
             return None, (
-                f"proposed, for a person to decide, because more than {MOST:.0%} of the people who"
-                f" answer in this way may be flagged wrongly, or nobody knows: {evidence}"
+                f"proposed, for a person to decide, because more than {LIMIT:.0%} of the people "
+                f"who answer in this way may be flagged wrongly, or nobody knows: {evidence}"
             )
         return is_kept, evidence
 
@@ -269,7 +269,7 @@ class AgentLikelihood(IntegrityRule):
             )
 
 
-_BY_DEFAULT: dict[str, IntegrityRule] = {
+_DEFAULT_RULES: dict[str, IntegrityRule] = {
     "impossible_time": ImpossibleTime(),
     "timing_mismatch": TimingMismatch(),
     "device_change": DeviceChange(),
@@ -284,7 +284,7 @@ def flags(certificate: Certificate) -> dict[str, str]:
     """
     assessments = {
         name: rule.assess(certificate)
-        for name, rule in _BY_DEFAULT.items()
+        for name, rule in _DEFAULT_RULES.items()
         if not rule.is_unfair_to(certificate)
     }
     return {name: evidence for name, (is_kept, evidence) in assessments.items() if is_kept is False}

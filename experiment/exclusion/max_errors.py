@@ -43,9 +43,9 @@ class MaxErrors(Selection):
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that no answer can be an error, or that every answer may be one."""
-        n = right_or_wrong(lists)
+        n = count_right_answers(lists)
         if not n:
-            yield nothing_right(self)
+            yield make_nothing_right_error(self)
         elif self.max_errors >= n:
             yield never(
                 f"it allows {self.max_errors} errors on {n} trials",
@@ -83,16 +83,16 @@ class MaxErrorRate(Selection):
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that this rule can never exclude anybody: no trial has a wrong answer."""
-        if not right_or_wrong(lists):
-            yield nothing_right(self)
+        if not count_right_answers(lists):
+            yield make_nothing_right_error(self)
 
 
-def right_or_wrong(lists: Counted) -> int:
+def count_right_answers(lists: Counted) -> int:
     """Return the number of trials with a right answer, in the list that has the most of them."""
     return count_most_trials(lists, lambda trial: trial.judged.chose_good is not None)
 
 
-def nothing_right(rule: Selection) -> ParallaxError:
+def make_nothing_right_error(rule: Selection) -> ParallaxError:
     """Return the error that none of the rule's trials has a right or wrong answer."""
     return never(
         f"no answer to the {rule.trials} is right or wrong",

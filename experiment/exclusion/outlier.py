@@ -9,13 +9,13 @@ from pydantic import Field, PositiveFloat
 
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import Answered, Assessment, PlannedStudy, never
-from experiment.exclusion.max_errors import nothing_right, right_or_wrong
+from experiment.exclusion.max_errors import count_right_answers, make_nothing_right_error
 from experiment.exclusion.selection import Counted, Selection
 from experiment.records import Judgment
 from experiment.responses.base import Gives
 
 # Factor from the median absolute deviation of a normal distribution to its standard deviation.
-_NORMAL = 1.4826
+_MAD_TO_SD = 1.4826
 FEWEST = 3
 _MEASURES = {"log_rt": "mean log time", "accuracy": "accuracy"}
 
@@ -89,8 +89,8 @@ class Outlier(Selection):
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that no answer can be an error, or that no value can be far enough away."""
-        if self.measure == "accuracy" and not right_or_wrong(lists):
-            yield nothing_right(self)
+        if self.measure == "accuracy" and not count_right_answers(lists):
+            yield make_nothing_right_error(self)
         design = planned.study.design
         n = design.lists * design.participants_per_list
         # The largest possible distance of one of n values from their mean (Shiffler 1988).
@@ -106,7 +106,7 @@ class Outlier(Selection):
 
 def _compute_mad(values: list[float]) -> tuple[float, float]:
     centre = median(values)
-    return centre, _NORMAL * median(abs(value - centre) for value in values)
+    return centre, _MAD_TO_SD * median(abs(value - centre) for value in values)
 
 
 def _compute_sd(values: list[float]) -> tuple[float, float]:

@@ -12,10 +12,10 @@ from experiment.plugins import unknown_name
 from experiment.records import Judgment
 from experiment.studies.question import FinalQuestion
 
-_UNKNOWN = "the questionnaire is not known"
+_NO_QUESTIONNAIRE = "the questionnaire is not known"
 
 
-class _Questions(BaseRule):
+class _QuestionRule(BaseRule):
     """Base class of the rules that compare questionnaire answers with expected ones."""
 
     reads_targets: ClassVar[bool] = False
@@ -43,15 +43,15 @@ class _Questions(BaseRule):
                 if not _is_among(answer, offered):
                     yield unknown_name(f'answer to "{name}",', answer, offered)
 
-    def _n_can_fail(self, planned: PlannedStudy) -> int:
-        """Return how many of the rule's questions a participant can answer differently."""
+    def _count_failable(self, planned: PlannedStudy) -> int:
+        """Return to how many of the rule's questions a participant can give another answer."""
         questions = {question.name: question for question in planned.study.questionnaire}
         return sum(
             _can_fail(questions[name], accepted) for name, accepted in self.right_answers.items()
         )
 
 
-class NotNative(_Questions):
+class NotNative(_QuestionRule):
     """Excludes participants whose answer to a question is not an accepted one."""
 
     name: ClassVar[str] = "not_native"
@@ -65,7 +65,7 @@ class NotNative(_Questions):
         """Return whether the answer is accepted, ignoring case and surrounding spaces."""
         answers = Answered.of(judgments).questionnaire
         if answers is None:
-            return None, _UNKNOWN
+            return None, _NO_QUESTIONNAIRE
         accepted = f"accepted: {', '.join(self.accepted)}"
         answer = answers.get(self.question, "").strip()
         if not answer:
@@ -80,7 +80,7 @@ class NotNative(_Questions):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that the rule accepts every answer that the question offers."""
-        if not self._n_can_fail(planned):
+        if not self._count_failable(planned):
             yield never(
                 f'it accepts every answer that "{self.question}" offers',
                 "accepted",
@@ -88,7 +88,7 @@ class NotNative(_Questions):
             )
 
 
-class FailedComprehension(_Questions):
+class FailedComprehension(_QuestionRule):
     """Excludes participants who answer too many comprehension questions wrongly."""
 
     name: ClassVar[str] = "failed_comprehension"
@@ -102,7 +102,7 @@ class FailedComprehension(_Questions):
         """Return whether few enough answers are wrong, and name the wrong ones."""
         answers = Answered.of(judgments).questionnaire
         if answers is None:
-            return None, _UNKNOWN
+            return None, _NO_QUESTIONNAIRE
         wrong = [
             name
             for name, right in self.answers.items()
@@ -121,7 +121,7 @@ class FailedComprehension(_Questions):
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Report that the limit allows as many wrong answers as there can be."""
-        n = self._n_can_fail(planned)
+        n = self._count_failable(planned)
         if self.max_wrong >= n:
             yield never(
                 f"it allows {self.max_wrong} wrong answers, and {n} can be wrong",
@@ -162,7 +162,7 @@ class Incomplete(BaseRule):
 
     def _assess_answers(self, session: Answered, max_missing: int) -> Assessment:
         if session.questionnaire is None:
-            return None, _UNKNOWN
+            return None, _NO_QUESTIONNAIRE
         missing = sum(not answer.strip() for answer in session.questionnaire.values())
         evidence = f"{missing} of {len(session.questionnaire)} questions without an answer"
         return missing <= max_missing, f"{evidence}; at most {max_missing} allowed"

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.base import Assessment, PlannedTrial, never
-from experiment.exclusion.selection import Counted, OfScale
+from experiment.exclusion.selection import Counted, ScaleRule
 from experiment.records import Judgment, Variant
 from experiment.responses.base import Gives
 
 
-class RatingGap(OfScale):
+class RatingGap(ScaleRule):
     """Excludes participants whose mean ratings of good and other versions differ too little."""
 
     name: ClassVar[str] = "rating_gap"

@@ -212,7 +212,7 @@ def _unknown_values(
             )
 
 
-class OfScale(Selection):
+class ScaleRule(Selection):
     """A rule that reads ratings on the scale that it names, or else on each scale separately.
 
     A participant may fail on one scale in spite of careful answers: every sentence of a study may

@@ -9,11 +9,11 @@ from pydantic import Field, PositiveInt, model_validator
 
 from experiment.errors import ParallaxError
 from experiment.exclusion.base import Assessment, never
-from experiment.exclusion.selection import Counted, OfScale, count_most_trials
+from experiment.exclusion.selection import Counted, ScaleRule, count_most_trials
 from experiment.records import Judgment
 
 
-class SameSide(OfScale):
+class SameSide(ScaleRule):
     """Excludes participants who choose one side, or one point, too often or too often in a row."""
 
     name: ClassVar[str] = "same_side"
@@ -26,7 +26,7 @@ class SameSide(OfScale):
     )
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _require_one_limit(self) -> Self:
         if (self.max_share is None) == (self.max_run is None):
             raise ValueError("give either max_share or max_run")
         return self

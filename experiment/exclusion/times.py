@@ -46,7 +46,7 @@ class TooLate(Selection):
             )
 
 
-class _Times(Selection):
+class _TimeRule(Selection):
     """Base class of both rules: a limit on the share of trials beyond a time, or on the median."""
 
     name: ClassVar[str]
@@ -65,7 +65,7 @@ class _Times(Selection):
     _sign: ClassVar[int]
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _require_one_limit(self) -> Self:
         bound, middle = getattr(self, self._bound_key), getattr(self, self._median_key)
         by_share = bound is not None and self.max_share is not None
         by_median = bound is None and self.max_share is None and middle is not None
@@ -97,7 +97,7 @@ class _Times(Selection):
         return self._sign * (time_ms - limit_ms) > 0
 
 
-class TooFast(_Times):
+class TooFast(_TimeRule):
     """Excludes participants with too many answers below a time limit, or a too short median."""
 
     name: ClassVar[str] = "too_fast"
@@ -120,7 +120,7 @@ class TooFast(_Times):
             yield never(f"no press counts in the first {lockout} ms", key, f"more than {lockout}")
 
 
-class TooSlow(_Times):
+class TooSlow(_TimeRule):
     """Excludes participants with too many answers above a time limit, or a too long median."""
 
     name: ClassVar[str] = "too_slow"

@@ -20,16 +20,16 @@ from experiment.integrity.observed import (
 from experiment.integrity.rates import is_unfair, weight
 
 # The prior log-odds: one session in a hundred is a program's, whatever the study's length.
-BASE_NATS = math.log(99)
+PRIOR_NATS = math.log(99)
 # Direct evidence: the browser reports that a program drives it, or the times are copied from
 # another session.
 DIRECT: Mapping[str, float] = {"automated": 8.0, "copied": 8.0}
-_FEWEST = 10
+_FEWEST_ANSWERS = 10
 _FEWEST_FOR_SHAPE = 24
 # The share of answers from which a signal fires.
-_SPEAKS = 0.1
+_FIRING_SHARE = 0.1
 # Browser clocks that are this coarse on purpose reveal nothing about a press.
-_COARSE_MS = 50.0
+_COARSE_CLOCK_MS = 50.0
 
 
 def signals(session: ObservedSession) -> dict[str, bool]:
@@ -40,7 +40,7 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
-def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
+def weigh_signals(session: ObservedSession, reported: Mapping[str, bool]) -> dict[str, float]:
     """Return the nats of the signals that count in a session's score.
 
     In a session with trials that more than one press answers, only direct evidence counts: how
@@ -54,7 +54,7 @@ def count_signs(session: ObservedSession, reported: Mapping[str, bool]) -> dict[
         The nats by name; 0 for a signal that does not fire.
     """
     n, input_methods, has_measures = len(session.answers), methods(session), is_measured(session)
-    types = types_of(session)
+    types = response_types(session)
     worth = {
         name: DIRECT.get(name)
         or (
@@ -72,7 +72,7 @@ def methods(session: ObservedSession) -> frozenset[str]:
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
 
 
-def types_of(session: ObservedSession) -> frozenset[str]:
+def response_types(session: ObservedSession) -> frozenset[str]:
     """Return the names of the types of response of a session's trials, as far as they are known."""
     return frozenset(answer.type_name for answer in session.answers if answer.type_name)
 
@@ -86,14 +86,14 @@ def likelihood(nats: Mapping[str, float]) -> float | None:
     """Return the score, from 0 to 1, of the signals that count; None if there are none."""
     if not nats:
         return None
-    return 1 / (1 + math.exp(BASE_NATS - sum(nats.values())))
+    return 1 / (1 + math.exp(PRIOR_NATS - sum(nats.values())))
 
 
 def _compute_share(flags: Sequence[bool]) -> float:
     return sum(flags) / len(flags)
 
 
-def _clock(session: ObservedSession) -> bool | None:
+def _is_time_impossible(session: ObservedSession) -> bool | None:
     """Fire if more time is claimed than passed, or presses are too early for the page to accept."""
     excess = excess_ms(session)
     if excess is None:
@@ -101,16 +101,16 @@ def _clock(session: ObservedSession) -> bool | None:
     return excess > TOLERANCE_MS or n_too_early(session) > 0
 
 
-def _is_measured(session: ObservedSession) -> bool:
+def _lacks_measurements(session: ObservedSession) -> bool:
     """Fire if measurements that the page takes with every answer are missing."""
     missing = [
         answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
         for answer in session.answers
     ]
-    return _compute_share(missing) >= _SPEAKS
+    return _compute_share(missing) >= _FIRING_SHARE
 
 
-def _device(session: ObservedSession) -> bool:
+def _lacks_device_facts(session: ObservedSession) -> bool:
     """Fire if at most one of the device facts that the page sends by itself arrived."""
     return session.device_facts <= 1
 
@@ -122,7 +122,7 @@ def _is_automated(session: ObservedSession) -> bool | None:
 
 def _is_copied(session: ObservedSession) -> bool | None:
     """Fire if most times are identical to another session's."""
-    if session.n_copied is None or len(session.answers) < _FEWEST:
+    if session.n_copied is None or len(session.answers) < _FEWEST_ANSWERS:
         return None
     return session.n_copied > len(session.answers) / 2
 
@@ -131,11 +131,11 @@ def holds_ms(session: ObservedSession) -> list[float]:
     """Return how long each press lasted in milliseconds; empty if the clock was too coarse."""
     holds = [answer.hold_ms for answer in session.answers if answer.hold_ms is not None]
     times = [answer.rt_ms for answer in session.answers if answer.rt_ms is not None]
-    coarse = times and all(ms % _COARSE_MS == 0 for ms in times)
+    coarse = times and all(ms % _COARSE_CLOCK_MS == 0 for ms in times)
     return [] if coarse else holds
 
 
-def crossings(session: ObservedSession) -> list[ObservedAnswer]:
+def find_crossings(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers for which a mouse had to move from one option to another."""
     return [
         answer for previous, answer in select_mouse_pairs(session) if answer.side != previous.side
@@ -154,8 +154,8 @@ def select_mouse_pairs(session: ObservedSession) -> Iterator[tuple[ObservedAnswe
 
 def path_variation(session: ObservedSession) -> float | None:
     """Return the coefficient of variation of the mouse paths between options."""
-    paths = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
-    if len(paths) < _FEWEST // 2 or not fmean(paths):
+    paths = [answer.pointer_path_px or 0.0 for answer in find_crossings(session)]
+    if len(paths) < _FEWEST_ANSWERS // 2 or not fmean(paths):
         return None
     return stdev(paths) / fmean(paths)
 
@@ -163,7 +163,7 @@ def path_variation(session: ObservedSession) -> float | None:
 def log_rt_sd(session: ObservedSession) -> float | None:
     """Return the standard deviation of the log reaction times, in nats."""
     times = [math.log(answer.rt_ms) for answer in session.answers if answer.rt_ms]
-    return stdev(times) if len(times) >= _FEWEST else None
+    return stdev(times) if len(times) >= _FEWEST_ANSWERS else None
 
 
 def length_correlation(session: ObservedSession) -> float | None:
@@ -196,9 +196,9 @@ def median_hold_ms(session: ObservedSession) -> float | None:
 
 
 SIGNALS: Mapping[str, Callable[[ObservedSession], bool | None]] = {
-    "clock": _clock,
-    "measured": _is_measured,
-    "device": _device,
+    "clock": _is_time_impossible,
+    "measured": _lacks_measurements,
+    "device": _lacks_device_facts,
     "automated": _is_automated,
     "copied": _is_copied,
 }
@@ -284,7 +284,7 @@ def certify(session: ObservedSession) -> Certificate:
     unexplained = unexplained_ms(session)
     n_unexplained = sum(abs(ms) > TOLERANCE_MS for ms in unexplained)
     speaking = signals(session)
-    counting = count_signs(session, speaking)
+    counting = weigh_signals(session, speaking)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -315,7 +315,7 @@ def certify(session: ObservedSession) -> Certificate:
         signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
-        types=tuple(sorted(types_of(session))),
+        types=tuple(sorted(response_types(session))),
         is_measured=is_measured(session),
         agent_likelihood=likelihood(counting),
     )

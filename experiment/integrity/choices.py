@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 # The assumed spread of people's ability (logits), and the share who choose without reading.
 _ABILITY_SD = 0.8
-_CARELESS = 0.05
+_CARELESS_SHARE = 0.05
 _ABILITIES = tuple(step / 4 for step in range(-10, 11))
-_SLIP = 0.03
+_SLIP_SHARE = 0.03
 # Scales (logits per nat) for a model that chooses by chance in proportion to its scores.
-_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, math.inf)
+_SLOPES = (0.25, 0.5, 1.0, 2.0, 4.0, math.inf)
 
 
-def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
+def people_loglik_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
     """Return the log-likelihood of the choices under a model of people.
 
     The model has an unknown ability (normal, in logits around the others') and a few who do not
@@ -26,11 +26,11 @@ def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
     weights = [math.exp(-((ability / _ABILITY_SD) ** 2) / 2) for ability in _ABILITIES]
     total = sum(weights)
     able = [
-        math.log((1 - _CARELESS) * weight / total)
+        math.log((1 - _CARELESS_SHARE) * weight / total)
         + _compute_negative_loglik(chose_good, logits, ability)
         for ability, weight in zip(_ABILITIES, weights, strict=True)
     ]
-    return _log_sum([*able, math.log(_CARELESS) + len(chose_good) * math.log(0.5)])
+    return _log_sum([*able, math.log(_CARELESS_SHARE) + len(chose_good) * math.log(0.5)])
 
 
 def _compute_negative_loglik(
@@ -47,7 +47,7 @@ def _log_sum(terms: Sequence[float]) -> float:
     return greatest_term + math.log(sum(math.exp(term - greatest_term) for term in terms))
 
 
-def model_nats(
+def model_evidence_nats(
     chose_good: Sequence[bool], accuracy: Sequence[float], difference: Sequence[float]
 ) -> float:
     """Return how much better a language model explains the choices than a person does, in nats.
@@ -63,8 +63,8 @@ def model_nats(
         The nats. The model may choose the higher score except for slips, or choose by chance with
         odds that grow with the difference; all these ways have equal weight.
     """
-    ways = [_compute_likelihood_by_scale(chose_good, difference, scale) for scale in _SCALES]
-    return _log_sum(ways) - math.log(len(ways)) - people_nats(chose_good, accuracy)
+    ways = [_compute_likelihood_by_scale(chose_good, difference, scale) for scale in _SLOPES]
+    return _log_sum(ways) - math.log(len(ways)) - people_loglik_nats(chose_good, accuracy)
 
 
 def _compute_likelihood_by_scale(
@@ -73,6 +73,6 @@ def _compute_likelihood_by_scale(
     nats = 0.0
     for chosen, nats_apart in zip(chose_good, difference, strict=True):
         logit = 0.0 if nats_apart == 0 else max(-40.0, min(40.0, scale * nats_apart))
-        good = _SLIP + (1 - 2 * _SLIP) / (1 + math.exp(-logit))
+        good = _SLIP_SHARE + (1 - 2 * _SLIP_SHARE) / (1 + math.exp(-logit))
         nats += math.log(good if chosen else 1 - good)
     return nats

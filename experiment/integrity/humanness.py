@@ -58,7 +58,7 @@ class HumannessScore:
     programs_as_low: float | None
 
 
-def rates_of(study: Study) -> Rates | None:
+def load_rates(study: Study) -> Rates | None:
     """Return a study's published rates; None if the study names no file of rates.
 
     Raises:
@@ -79,7 +79,7 @@ def rates_of(study: Study) -> Rates | None:
     return read_rates(text, location)
 
 
-def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
+def score_answers(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
     """Return the score of a session's answers to the block.
 
     Args:
@@ -87,7 +87,7 @@ def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
         rates: The published rates; None if the study has none.
     """
     by_item = {answer.item: answer for answer in rates.items} if rates else {}
-    answers = [_answer(item, right, by_item.get(item)) for item, right in passed.items()]
+    answers = [_score_item(item, right, by_item.get(item)) for item, right in passed.items()]
     rated = [answer for answer in answers if answer.nats is not None]
     n_failed = sum(not answer.passed for answer in rated)
     people_as_low = programs_as_low = None
@@ -104,7 +104,7 @@ def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
     )
 
 
-def _answer(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
+def _score_item(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
     if rate is None:
         return ItemAnswer(item, passed, None, None, None)
     nats = _log_ratio(rate.people, rate.programs, passed)

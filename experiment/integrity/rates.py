@@ -21,11 +21,11 @@ SCORE = "score"
 # The input methods that a server can distinguish.
 METHODS = ("pointer", "touch", "key")
 # The largest share of people for whom a signal or the score may fire and still count.
-MOST = 0.01
+LIMIT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class PeopleRate:
     """How often a signal fires for people with one way of answering.
 
     Attributes:
@@ -48,29 +48,29 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProgramRate:
     """How often a signal fires for one kind of program.
 
     Attributes:
         kind: The kind of program.
         n_trials: The number of trials examined in a session.
         name: The signal's name.
-        n_speaks: The number of sessions for which the signal fires.
+        n_fired: The number of sessions for which the signal fires.
         n: The number of sessions.
     """
 
     kind: str
     n_trials: int
     name: str
-    n_speaks: int
+    n_fired: int
     n: int
 
 
 @cache
-def measured_rates() -> tuple[Rate, ...]:
+def measured_rates() -> tuple[PeopleRate, ...]:
     """Return every measured rate among people, those of simulated people first."""
     return tuple(
-        Rate(
+        PeopleRate(
             row["way"], row["seen"], int(row["n_trials"]), row["name"], int(row["n_flagged"]),
             int(row["n"]), float(row["high"]),
         )
@@ -80,10 +80,10 @@ def measured_rates() -> tuple[Rate, ...]:
 
 
 @cache
-def list_program_rates() -> tuple[Told, ...]:
+def list_program_rates() -> tuple[ProgramRate, ...]:
     """Return every measured rate among programs."""
     return tuple(
-        Told(
+        ProgramRate(
             row["kind"], int(row["n_trials"]), row["name"], int(row["n_speaks"]), int(row["n"])
         )
         for row in _read_rows("programs.tsv")
@@ -97,7 +97,7 @@ def _read_rows(file: str) -> Iterator[dict[str, str]]:
 
 
 @cache
-def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float | None:
+def highest_rate(name: str, input_methods: frozenset[str], n_answers: int) -> float | None:
     """Return the highest rate at which a signal fires for people, over all ways of answering.
 
     Args:
@@ -122,8 +122,8 @@ def highest(name: str, input_methods: frozenset[str], n_answers: int) -> float |
 
 def is_safe(name: str, input_methods: Iterable[str], n_answers: int) -> bool:
     """Return whether a signal is known to fire for fewer than one in a hundred people."""
-    high = highest(name, frozenset(input_methods), n_answers)
-    return high is not None and high < MOST
+    high = highest_rate(name, frozenset(input_methods), n_answers)
+    return high is not None and high < LIMIT
 
 
 @cache
@@ -172,12 +172,14 @@ def is_unfair(
         for method in observed_methods
     ):
         lengths = [length for length in by_length if length <= n_answers]
-        if lengths and by_length[max(lengths)] >= MOST:
+        if lengths and by_length[max(lengths)] >= LIMIT:
             return True
     return False
 
 
-def weigh_evidence(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:
+def weigh_evidence(
+    name: str, n_answers: int, people: float, programs: Iterable[ProgramRate]
+) -> float:
     """Return the evidence, in nats, that a signal gives for a program rather than a person.
 
     This is the log ratio of how often the signal fires for programs, with equal weight for each
@@ -195,7 +197,7 @@ def weigh_evidence(name: str, n_answers: int, people: float, programs: Iterable[
     """
     benches = [bench for bench in programs if bench.name == name and bench.n_trials <= n_answers]
     n_trials = max((bench.n_trials for bench in benches), default=0)
-    shares = [bench.n_speaks / bench.n for bench in benches if bench.n_trials == n_trials]
+    shares = [bench.n_fired / bench.n for bench in benches if bench.n_trials == n_trials]
     share = (sum(shares) + people) / (len(shares) + 1)
     return max(0.0, math.log(share / people))
 
@@ -205,7 +207,7 @@ def weight(
     name: str,
     input_methods: frozenset[str],
     n_answers: int,
-    programs: tuple[Told, ...] | None = None,
+    programs: tuple[ProgramRate, ...] | None = None,
 ) -> float | None:
     """Return the weight of a signal in a session, in nats (see ``weigh_evidence``).
 
@@ -221,8 +223,8 @@ def weight(
     Returns:
         The nats, 0 or more; None if the signal fires for too many people, or this is unknown.
     """
-    high = highest(name, input_methods, n_answers)
-    if high is None or high >= MOST:
+    high = highest_rate(name, input_methods, n_answers)
+    if high is None or high >= LIMIT:
         return None
     return weigh_evidence(
         name, n_answers, high, list_program_rates() if programs is None else programs

@@ -1,4 +1,4 @@
-"""Pairs of sessions that share what no two people share: the course of their times, or paths.
+"""Pairs of sessions whose times or pointer paths are more alike than any two people's.
 
 A farm of programs that replays one person's session gives the same series of times again, exactly
 or with noise. Two people do not: from trial to trial their times vary by themselves, apart from
@@ -20,11 +20,11 @@ from experiment.integrity.observed import ObservedAnswer, ObservedSession, log_t
 FEWEST_ANSWERS = 8
 FEWEST_SESSIONS = 8
 # How far two people's times may go together all the same: more than among any that were measured.
-_SHARED = 0.5
+_MOST_SHARED = 0.5
 # How many pairs of people in all the runs like this one may be named wrongly.
 _FALSE_PAIRS = 0.01
 # From this correlation on, a pair is looked at more closely.
-_ROUGHLY = 0.5
+_WORTH_COMPARING = 0.5
 # A mean of fewer sessions than this would be mostly the session's own time.
 _FEWEST_FOR_MEAN = 5
 # Shorter paths, and those with fewer movements, may be equal by chance.
@@ -35,8 +35,8 @@ Times = Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
-    """Two sessions that share what no two people share.
+class ReplayPair:
+    """Two sessions that are more alike than those of any two people.
 
     Attributes:
         first: The name of the session that came first.
@@ -58,7 +58,7 @@ class Replay:
 
     @property
     def by_times(self) -> bool:
-        """Whether the times go together as no two people's do."""
+        """Whether the times correlate more than any two people's."""
         if self.correlation is None or self.limit is None:
             return False
         return self.correlation > self.limit
@@ -71,8 +71,8 @@ class Replay:
 
 def find_replays(
     sessions: Mapping[str, ObservedSession], *other_runs: Mapping[str, ObservedSession]
-) -> list[Replay]:
-    """Return the pairs of sessions whose times or paths go together as no two people's do.
+) -> list[ReplayPair]:
+    """Return the pairs of sessions whose times or paths are more alike than any two people's.
 
     Args:
         sessions: A run's sessions by name, in order of arrival.
@@ -105,7 +105,7 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
         (answer.position for session in run.values() for answer in session.answers), default=0
     )
     comparable_sessions = []
-    for (name, session), times in zip(run.items(), take_off_means(list(run.values())), strict=True):
+    for (name, session), times in zip(run.items(), residual_times(list(run.values())), strict=True):
         unit = _scale_to_unit(times)
         vector = [unit.get(position, 0.0) for position in range(1, last + 1)]
         comparable_sessions.append(
@@ -114,29 +114,29 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
     return comparable_sessions
 
 
-def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> Replay | None:
-    is_near = sum(map(mul, session_a.vector, session_b.vector)) > _ROUGHLY
+def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> ReplayPair | None:
+    is_near = sum(map(mul, session_a.vector, session_b.vector)) > _WORTH_COMPARING
     common = session_a.paths.keys() & session_b.paths.keys()
     if not is_near and not common:
         return None
     n, goes_along = correlate(session_a.times, session_b.times) if is_near else (0, None)
-    limit = None if goes_along is None else highest_of_people(n, n_pairs)
+    limit = None if goes_along is None else highest_by_chance(n, n_pairs)
     n_same = sum(session_a.paths[position] == session_b.paths[position] for position in common)
-    return Replay(session_a.name, session_b.name, n, goes_along, limit, len(common), n_same)
+    return ReplayPair(session_a.name, session_b.name, n, goes_along, limit, len(common), n_same)
 
 
-def highest_of_people(n_answers: int, n_pairs: int) -> float:
+def highest_by_chance(n_answers: int, n_pairs: int) -> float:
     """Return the highest correlation that two people's times may have among a number of pairs.
 
-    By Fisher's z: people's times are taken to correlate by ``_SHARED`` at most, and one in a
+    By Fisher's z: people's times are taken to correlate by ``_MOST_SHARED`` at most, and one in a
     hundred runs of that many pairs may name a pair wrongly.
     """
     above = NormalDist().inv_cdf(1 - _FALSE_PAIRS / n_pairs) / math.sqrt(n_answers - 3)
-    return math.tanh(math.atanh(_SHARED) + above)
+    return math.tanh(math.atanh(_MOST_SHARED) + above)
 
 
 def correlate(times_a: Times, times_b: Times) -> tuple[int, float | None]:
-    """Return how many times two sessions have in common, and how these correlate."""
+    """Return how many trials are timed in both sessions, and the correlation of their times."""
     common = sorted(times_a.keys() & times_b.keys())
     if len(common) < FEWEST_ANSWERS:
         return len(common), None
@@ -149,7 +149,7 @@ def correlate(times_a: Times, times_b: Times) -> tuple[int, float | None]:
     return len(common), correlation(first, second)
 
 
-def take_off_means(sessions: Sequence[ObservedSession]) -> list[Times]:
+def residual_times(sessions: Sequence[ObservedSession]) -> list[Times]:
     """Return each session's log times by position, without what others share.
 
     Empty for all if there are too few sessions to take means of.
@@ -174,7 +174,7 @@ def _subtract_means(
     series: Sequence[Sequence[float]],
     shared_by: Callable[[ObservedAnswer], object],
 ) -> list[list[float]]:
-    """Return the times without the mean of all that share an item, or a place of the session."""
+    """Return the times minus their mean over sessions, by item or by position."""
     sharing: dict[object, list[float]] = defaultdict(list)
     for answer, time in _list_pairs(timed, series):
         sharing[shared_by(answer)].append(time)

@@ -44,12 +44,12 @@ def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
         alone: Whether an item may have only a good version, as for ratings.
     """
     checks = (
-        _Number(),
-        _EachItem("item ids are unique", _Repetition()),
+        _ItemCount(),
+        _EachItem("item ids are unique", _RepeatedIds()),
         _EachItem("the versions of an item differ", _find_item_fault if alone else _version_fault),
-        _Balance(),
+        _ConditionBalance(),
         _EachItem("no stray white space", _white_space_fault),
-        _Characters(),
+        _ScriptCheck(),
     )
     for item in items:
         for check in checks:
@@ -58,7 +58,7 @@ def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
 
 
 @dataclass(slots=True)
-class _Number:
+class _ItemCount:
     """Checks that there is at least one item."""
 
     number: int = 0
@@ -91,7 +91,7 @@ class _EachItem:
         return Finding(self.check, Result.FAILED, f"not in {self.number:,}; first {self.first}")
 
 
-class _Repetition:
+class _RepeatedIds:
     """Reports an item whose id occurred before."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ def _white_space_fault(item: Item) -> str:
 
 
 @dataclass(slots=True)
-class _Balance:
+class _ConditionBalance:
     """Checks that each template has equally many items in all conditions."""
 
     numbers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -152,7 +152,7 @@ class _Balance:
 
 
 @dataclass(slots=True)
-class _Characters:
+class _ScriptCheck:
     """Checks that sentences contain only letters of one script, apostrophes, hyphens and spaces.
 
     Letters are those that Unicode defines, so that every language's letters count; a second script

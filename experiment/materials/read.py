@@ -15,11 +15,11 @@ from experiment.tables.column import TableSchema
 from experiment.tables.files import read_table
 from experiment.tables.schemas import ITEMS
 
-_TEXTS = frozenset(ITEMS.column_names)
-Refused = Callable[[ParallaxError], object]
+_ITEM_COLUMNS = frozenset(ITEMS.column_names)
+OnRefused = Callable[[ParallaxError], object]
 
 
-def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
+def load_items(study: Study, refused: OnRefused | None = None) -> Iterator[Item]:
     """Return the study's items lazily, generated or read on iteration.
 
     Args:
@@ -40,7 +40,7 @@ def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
     return generate(grammar)
 
 
-def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
+def _listed_items(study: Study, refused: OnRefused | None) -> Iterator[Item]:
     reported_items = set[str]()
     for item in read_items(study.materials_path, refused):
         location = f'item "{item.item_id}"'
@@ -68,7 +68,7 @@ def _check_construction(study: Study, name: str, item_name: str, location: str) 
         )
 
 
-def read_items(path: Path, refused: Refused | None = None) -> Iterator[Item]:
+def read_items(path: Path, refused: OnRefused | None = None) -> Iterator[Item]:
     """Yield the items of a table (.tsv, .csv or .parquet).
 
     Args:
@@ -102,7 +102,7 @@ def item_from_row(row: Mapping[str, object]) -> Item:
         if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"{name} is {value!r}")
         texts[name] = value
-    extra = tuple((name, str(value)) for name, value in row.items() if name not in _TEXTS)
+    extra = tuple((name, str(value)) for name, value in row.items() if name not in _ITEM_COLUMNS)
     kind, contrast = Kind(texts.pop("kind")), Variant(texts.pop("contrast"))
     return Item(kind=kind, contrast=contrast, extra=extra, **texts)
 

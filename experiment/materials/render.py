@@ -12,7 +12,7 @@ from experiment.plugins import Registry
 # The syntax of a picture on the page, also defined in webapp/static/pictures.js.
 PICTURE = re.compile(r"!\[([^\]]*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)")
 # The syntax of any picture, including those that no page can show.
-LIKE_A_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+PICTURE_LIKE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 
 
 def replace_pictures(text: str) -> str:
@@ -57,7 +57,7 @@ _TOKEN = regex.compile(r"\w+(?:['\u2019-]\w+)*|(?!\s)\X")
 _SPACE_BEFORE = regex.compile(r" (?=[,;:.!?)\]\u00bb\u201d%])")
 _SPACE_AFTER = regex.compile(r"(?<=[(\[\u00ab\u201c]) |(?<=\w['\u2019]) (?=\w)")
 # A sentence-final mark in any script, and any closing quotes or brackets after it.
-_ENDED = regex.compile(r"[\p{Sentence_Terminal}\u2026]\s*[\p{Pe}\p{Pf}\"'\s]*\Z")
+_SENTENCE_END = regex.compile(r"[\p{Sentence_Terminal}\u2026]\s*[\p{Pe}\p{Pf}\"'\s]*\Z")
 
 
 def render(name: str, *, own_code: bool = True) -> Callable[[str], str]:
@@ -157,7 +157,7 @@ def remove_added_stop(text: str, rendering: Callable[[str], str]) -> str:
 def ends_sentence(text: str) -> bool:
     """Return whether a text ends in a sentence-final mark of any script."""
     # Python counts record separators as white space, but patterns do not.
-    return _ENDED.search(text.rstrip()) is not None
+    return _SENTENCE_END.search(text.rstrip()) is not None
 
 
 def _add_full_stop(tokens: list[str], text: str) -> str:

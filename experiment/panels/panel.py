@@ -10,24 +10,24 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from experiment.panels.signing import (
-    KEYED,
+    HASHES,
+    HMACS,
     PATH,
-    PLAIN,
     URL,
     Signing,
     UnfilledError,
     fill,
     is_address,
-    is_of_address,
     last_signature,
     names_in,
+    signs_address,
 )
 from experiment.panels.table import PRESETS, PRESETS_FOLDER, PanelTable, Report
 from experiment.participation import Ending
-from experiment.untrusted import is_whole, why_unbounded
+from experiment.untrusted import explain_unbounded, matches_whole
 
 _NAME = re.compile(r"\{([\w-]+)\}")
-_AROUND = ("", "a", "A", "1")
+_SURROUNDINGS = ("", "a", "A", "1")
 
 
 def find_ambiguous_signatures(panel: PanelTable, signed: str, location: str) -> Iterator[str]:
@@ -35,7 +35,7 @@ def find_ambiguous_signatures(panel: PanelTable, signed: str, location: str) -> 
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
         yield f"each parameter of person in signed of {location}, or {{url}} or {{path}}"
     patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
-    for left, right in divided_elsewhere(signed, patterns):
+    for left, right in find_ambiguous_divisions(signed, patterns):
         yield (
             f"a text between {{{left}}} and {{{right}}} in signed of {location} that their patterns"
             " do not allow in a value, or a pattern of one length for one of them: the same"
@@ -43,7 +43,7 @@ def find_ambiguous_signatures(panel: PanelTable, signed: str, location: str) -> 
         )
 
 
-def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def find_ambiguous_divisions(signed: str, patterns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield pairs of parameters between which a signed text can be divided in several ways.
 
     Args:
@@ -73,15 +73,15 @@ def _has_one_length(pattern: str) -> bool:
 
 
 def _may_hold(pattern: str, text: str) -> bool:
-    return not text or any(is_whole(pattern, f"{side}{text}{side}") for side in _AROUND)
+    return not text or any(matches_whole(pattern, f"{side}{text}{side}") for side in _SURROUNDINGS)
 
 
 # Names available in every template besides the panel's own: the participant's id on the panel, the
 # ending's completion code, and the receipt that proves who left.
-KNOWN_OF_ALL = ("participant", "code", "receipt")
+COMMON_NAMES = ("participant", "code", "receipt")
 # Endings without any work: with the return link of a completed session, the platform would pay for
 # them.
-_NO_WORK = (
+_UNPAID_ENDINGS = (
     *(Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL),
     *(Ending.DUPLICATE, Ending.SECURITY),
 )
@@ -106,12 +106,12 @@ def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str
     Studies that were launched earlier keep such patterns, so they are not errors of the table.
     """
     for name, parameter in panel.parameters.items():
-        if reason := why_unbounded(parameter.pattern):
+        if reason := explain_unbounded(parameter.pattern):
             yield ("parameters", name, "pattern"), reason
     for ending in Ending:
         report = panel.way_back(ending).report
         for key in ("done", "done_before") if report is not None else ():
-            if reason := why_unbounded(getattr(report, key)):
+            if reason := explain_unbounded(getattr(report, key)):
                 yield ("endings", str(ending), "report", key), reason
 
 
@@ -125,7 +125,7 @@ def _find_problems(panel: PanelTable) -> Iterator[str]:
             yield f'a code "{ending}" in [panel.codes], which the platform shows or lets you choose'
     for ending in Ending:
         yield from _check_ending(panel, ending)
-    for ending in _NO_WORK:
+    for ending in _UNPAID_ENDINGS:
         yield from _paid_for_nothing(panel, ending)
     yield from _check_signature(panel)
     yield from _check_own_signatures(panel)
@@ -162,7 +162,7 @@ def _fill_own_values(panel: PanelTable, template: str) -> str:
 
 def _check_names(panel: PanelTable) -> Iterator[str]:
     numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
-    numbers.update((*KNOWN_OF_ALL, URL, PATH))
+    numbers.update((*COMMON_NAMES, URL, PATH))
     for name, number in numbers.items():
         if number > 1:
             yield f'another name than "{name}", which has two meanings in templates'
@@ -191,7 +191,7 @@ def _list_optional_names(panel: PanelTable) -> set[str]:
 
 def _check_ending(panel: PanelTable, ending: Ending) -> Iterator[str]:
     way, location = panel.way_back(ending), f"[panel.endings.{ending}]"
-    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *KNOWN_OF_ALL}
+    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *COMMON_NAMES}
     people |= {*panel.signatures}
     code = panel.code(ending)
     if code and not set(names_in(code)) <= {*panel.values, "receipt"}:
@@ -244,7 +244,7 @@ def _check_signature(panel: PanelTable) -> Iterator[str]:
     signature = panel.signature
     if signature is None:
         return
-    location, is_token = "[panel.signature]", signature.algorithm not in (*PLAIN, *KEYED)
+    location, is_token = "[panel.signature]", signature.algorithm not in (*HASHES, *HMACS)
     names = {*panel.parameters, *panel.values}
     if signature.algorithm == "HS256" and signature.secret not in panel.secrets:
         yield f"the name of one of [panel.secrets] as secret in {location}"
@@ -269,10 +269,10 @@ def _check_signing(
     """Report mistakes in a hash or HMAC signature."""
     if not signing.signed:
         yield f"signed in {location}: the text that is signed"
-    if signing.algorithm in KEYED and signing.secret not in panel.secrets:
+    if signing.algorithm in HMACS and signing.secret not in panel.secrets:
         yield f"the name of one of [panel.secrets] as secret in {location}"
     known_names = {*names, URL, PATH}
-    if signing.algorithm in PLAIN:
+    if signing.algorithm in HASHES:
         known_names |= {*panel.secrets}
         if panel.secrets.keys().isdisjoint(names_in(signing.signed)):
             yield f"the name of one of [panel.secrets] in signed of {location}: a hash has no key"
@@ -280,10 +280,10 @@ def _check_signing(
 
 
 def _check_own_signatures(panel: PanelTable) -> Iterator[str]:
-    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *KNOWN_OF_ALL}
+    people = {*panel.parameters, *panel.values, *_list_optional_names(panel), *COMMON_NAMES}
     for name, signing in panel.signatures.items():
         yield from _check_signing(panel, signing, people, f"[panel.signatures.{name}]")
-    of_address = {name for name, signing in panel.signatures.items() if is_of_address(signing)}
+    of_address = {name for name, signing in panel.signatures.items() if signs_address(signing)}
     for ending in Ending:
         way = panel.way_back(ending)
         reported = [way.report.address] if way.report else []
@@ -303,17 +303,17 @@ _DEMONSTRATION = "demonstration"
 
 
 class Panel(PanelTable):
-    """Where participants come from by a link, and go back to by another."""
+    """Where participants come from by one link, and go back to by another."""
 
     @model_validator(mode="before")
     @classmethod
-    def _on_top_of_its_preset(cls, keys: object) -> object:
+    def _merge_with_preset(cls, keys: object) -> object:
         if not isinstance(keys, dict) or keys.get("preset") not in PRESETS:
             return keys
         return merge_tables(preset(str(keys["preset"])), keys)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_panel(self) -> Self:
         check_panel(self)
         return self
 

@@ -83,14 +83,14 @@ def _get_value(name: str, values: Mapping[str, str]) -> str:
 
 
 # Hashes whose input text contains the secret.
-PLAIN = ("MD5", "SHA1", "SHA256")
-KEYED = ("HMAC-MD5", "HMAC-SHA1", "HMAC-SHA256")
+HASHES = ("MD5", "SHA1", "SHA256")
+HMACS = ("HMAC-MD5", "HMAC-SHA1", "HMAC-SHA256")
 ENCODINGS = ("hex", "HEX", "base64", "base64url")
 # Names in a signed text for the address and for the address without its site, each up to the
 # argument with the signature.
 URL, PATH = "url", "path"
 
-_LAST = re.compile(r"(?P<before>.*)(?P<sign>[?&])(?P<argument>[\w.-]+)=\{(?P<name>[\w-]+)\}")
+_LAST_ARG = re.compile(r"(?P<before>.*)(?P<sign>[?&])(?P<argument>[\w.-]+)=\{(?P<name>[\w-]+)\}")
 
 
 class Signing(Protocol):
@@ -114,7 +114,7 @@ def signature_of(signing: Signing, values: Mapping[str, str]) -> str:
     """
     text = fill(signing.signed, values).encode()
     name = signing.algorithm.removeprefix("HMAC-").lower()
-    if signing.algorithm in PLAIN:
+    if signing.algorithm in HASHES:
         digest = hashlib.new(name, text, usedforsecurity=False).digest()
     else:
         key = values.get(signing.secret, "")
@@ -142,7 +142,7 @@ def add_signatures(
     """Return the values for templates, including every signature that does not sign an address."""
     values = dict(parameters)
     for name, signing in signings.items():
-        if not is_of_address(signing):
+        if not signs_address(signing):
             try:
                 values[name] = signature_of(signing, parameters)
             except UnfilledError:
@@ -171,13 +171,13 @@ def signed_address(
 
 def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[str] | None:
     """Return the match of a signature of the address at a template's end; None if there is none."""
-    match = _LAST.fullmatch(template)
+    match = _LAST_ARG.fullmatch(template)
     if match is None or match["name"] not in signings:
         return None
-    return match if is_of_address(signings[match["name"]]) else None
+    return match if signs_address(signings[match["name"]]) else None
 
 
-def is_of_address(signing: Signing) -> bool:
+def signs_address(signing: Signing) -> bool:
     """Return whether a signature signs the address that contains it."""
     return not {URL, PATH}.isdisjoint(names_in(signing.signed))
 

@@ -13,7 +13,7 @@ from pydantic import (
     field_validator,
 )
 
-from experiment.panels.signing import ENCODINGS, KEYED, PLAIN
+from experiment.panels.signing import ENCODINGS, HASHES, HMACS
 from experiment.participation import Ending
 from experiment.untrusted import valid_pattern
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     _Entry = str
     _Encoding = str
 else:
-    _Hash = Literal[(*PLAIN, *KEYED)]
-    _Entry = Literal[("HS256", "RS256", "ES256", *PLAIN, *KEYED)]
+    _Hash = Literal[(*HASHES, *HMACS)]
+    _Entry = Literal[("HS256", "RS256", "ES256", *HASHES, *HMACS)]
     _Encoding = Literal[ENCODINGS]
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 _Site = Annotated[str, StringConstraints(pattern=r"^https://[\w.*-]+(:\d{1,5})?$")]

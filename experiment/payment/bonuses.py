@@ -17,7 +17,7 @@ from experiment.payment.payment import (
 from experiment.studies.study import Payment
 
 # The serial of a bonus by the study's rule, which distinguishes it from listed bonuses.
-RULE = "rule"
+RULE_SERIAL = "rule"
 FILE_HEADER = ("participant", "amount", "reason")
 _AS_CSV = "In a spreadsheet, save the file as CSV, separated by commas, in UTF-8"
 _Rows = Sequence[tuple[int, Mapping[str | None, str | list[str] | None]]]
@@ -54,7 +54,7 @@ def bonuses_by_rule(
             PaymentKind.BONUS,
             _bonus_minor(payment, candidate, run_ref),
             payment.bonus_reason,
-            RULE,
+            RULE_SERIAL,
         )
         for candidate in finishers
     )

@@ -82,7 +82,7 @@ def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0)
         screening: The number of new offers, on a platform that pays participants who are screened
             out.
     """
-    screen_outs = screening * screen_outs_of(study)
+    screen_outs = screening * screen_outs_per_offer(study)
     bonus_minor = most_bonus_minor(study)
     places = sum(offers)
     charges = [
@@ -92,7 +92,7 @@ def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0)
         if amount_minor and size
     ]
     if screen_outs:
-        charges.append(Charge(study.screen_out_minor, screen_outs, screen_outs_of(study)))
+        charges.append(Charge(study.screen_out_minor, screen_outs, screen_outs_per_offer(study)))
     return Cost(
         places=places,
         rewards_minor=places * study.reward_minor,
@@ -114,7 +114,7 @@ class Limits:
     most_per_hour_minor: int
 
 
-def screen_outs_of(study: Study) -> int:
+def screen_outs_per_offer(study: Study) -> int:
     """Return how many participants each offer may pay for being screened out."""
     return _get_recruitment(study).screen_out_places if study.screen_out_minor else 0
 
@@ -155,7 +155,7 @@ def refuse_out_of_bounds(
     )
 
 
-def no_fee(_charges: Sequence[Charge]) -> int:
+def charge_no_fee(_charges: Sequence[Charge]) -> int:
     """Return 0, the fee while the platform is not yet known."""
     return 0
 

@@ -141,7 +141,7 @@ class Known:
     accuracy: float
 
 
-LATE = Column(
+LATE_COLUMN = Column(
     "is_late",
     "boolean",
     "whether it was answered after the study's deadline_ms; of what is read step by step, whether "
@@ -149,7 +149,7 @@ LATE = Column(
     optional=True,
 )
 # Simulated participants adapt to a deadline: their median time is at most half of it.
-_HURRIED = 0.5
+_DEADLINE_SHARE = 0.5
 
 
 class Timed(BaseModel):
@@ -177,7 +177,7 @@ class Timed(BaseModel):
     @property
     def all_columns(self) -> tuple[Column, ...]:
         """The columns that one answer fills, including ``is_late`` if the type has a deadline."""
-        return (*self.columns, LATE) if self.deadline_ms is not None else self.columns
+        return (*self.columns, LATE_COLUMN) if self.deadline_ms is not None else self.columns
 
     def late(self, rt_ms: float | None, steps: Steps | None = None) -> bool | None:
         """Return whether an answer came after the deadline.
@@ -205,11 +205,11 @@ class Timed(BaseModel):
         """
         rt_ms, steps = stored.get("rt_ms"), stored.get("steps")
         return row | {
-            LATE.name: self.late(cast("float | None", rt_ms), cast("Steps | None", steps))
+            LATE_COLUMN.name: self.late(cast("float | None", rt_ms), cast("Steps | None", steps))
         }
 
     def limit_time(self, median_ms: float) -> float:
         """Return simulated participants' median time in milliseconds, limited by the deadline."""
         if self.deadline_ms is None:
             return median_ms
-        return min(median_ms, self.deadline_ms * _HURRIED)
+        return min(median_ms, self.deadline_ms * _DEADLINE_SHARE)

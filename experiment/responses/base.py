@@ -94,7 +94,7 @@ class ResponseType(Timed, Proposals, ABC):
 
     @property
     def measured_name(self) -> str:
-        """The type's name in the table of rates of false flags.
+        """The type's name in the table of false-alarm rates.
 
         A plug-in's type has a name with a colon, which is in no table: it may share its ``name``
         with the type that it extends, and still take people other times.

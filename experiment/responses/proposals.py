@@ -12,7 +12,7 @@ from experiment.records import Item
 from experiment.responses.answer import Gives
 
 # The words and the instructions page of a new study whose contexts all have a picture.
-_ABOUT_PICTURES = ("picture", "instructions_picture")
+_PICTURE_PAGES = ("picture", "instructions_picture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class CatchTrials:
     both: bool
 
 
-def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
+def propose_error_rules(catch: Sequence[CatchTrials]) -> Iterator[str]:
     """Yield a rule that counts errors on catch trials, or a commented example of one."""
     for construction in catch:
         yield (
@@ -52,7 +52,7 @@ def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
         yield ""
 
 
-def no_rule() -> Iterator[str]:
+def propose_no_rule() -> Iterator[str]:
     """Yield a comment that no participant is excluded, and an example of a rule."""
     yield "# No one is excluded, because no answer is right or wrong. You could write, for example:"
     yield "# [[exclusion]]"
@@ -90,7 +90,7 @@ class Proposals(BaseModel):
     def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
         """Return a new study's heading in ``words.toml`` and its instructions page."""
         pictured = self.has_context_above and all(has_picture(item.context) for item in items)
-        return _ABOUT_PICTURES if pictured else (self.asked, self.instructions)
+        return _PICTURE_PAGES if pictured else (self.asked, self.instructions)
 
     @classmethod
     def propose_parameters(
@@ -115,4 +115,4 @@ class Proposals(BaseModel):
         Args:
             catch: The constructions whose items are all catch trials.
         """
-        yield from rules_of_errors(catch) if Gives.RIGHT in self.gives else no_rule()
+        yield from propose_error_rules(catch) if Gives.RIGHT in self.gives else propose_no_rule()

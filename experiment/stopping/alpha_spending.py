@@ -12,10 +12,10 @@ from math import e, exp, expm1, log, pi, sqrt
 from statistics import NormalDist
 
 _NORMAL = NormalDist()
-_POINTS = 240
+_N_POINTS = 240
 # Beyond this many standard deviations nothing is integrated.
-_FAR = 8.0
-_BISECTIONS = 50
+_FARTHEST_Z = 8.0
+_N_BISECTIONS = 50
 
 
 def _spend_like_obrien_fleming(alpha: float, share: float) -> float:
@@ -56,7 +56,7 @@ def compute_limits(
         limit = _find_limit(sums, weights, step, sqrt(share), (due - spent) / n_sides)
         limits.append(limit)
         top = limit * sqrt(share)
-        bottom = -top if two_sided else -_FAR * sqrt(share)
+        bottom = -top if two_sided else -_FARTHEST_Z * sqrt(share)
         sums, weights = _next_density(sums, weights, step, bottom, top)
         spent, before = due, share
     return tuple(limits)
@@ -65,8 +65,8 @@ def compute_limits(
 def _find_limit(
     sums: Sequence[float], weights: Sequence[float], step: float, scale: float, probability: float
 ) -> float:
-    low, high = 0.0, _FAR
-    for _ in range(_BISECTIONS):
+    low, high = 0.0, _FARTHEST_Z
+    for _ in range(_N_BISECTIONS):
         middle = (low + high) / 2
         beyond = sum(
             weight * _NORMAL.cdf((at - middle * scale) / step)
@@ -79,13 +79,13 @@ def _find_limit(
 def _next_density(
     sums: Sequence[float], weights: Sequence[float], step: float, bottom: float, top: float
 ) -> tuple[list[float], list[float]]:
-    """Return points between two ends, and the probability that each stands for (Simpson's rule)."""
-    width = (top - bottom) / _POINTS
-    points = [bottom + width * index for index in range(_POINTS + 1)]
+    """Return points between two ends, each with its probability by Simpson's rule."""
+    width = (top - bottom) / _N_POINTS
+    points = [bottom + width * index for index in range(_N_POINTS + 1)]
     peak = width / 3 / (step * sqrt(2 * pi))
     of_points = []
     for index, point in enumerate(points):
-        simpson = 1 if index in (0, _POINTS) else 4 if index % 2 else 2
+        simpson = 1 if index in (0, _N_POINTS) else 4 if index % 2 else 2
         density = sum(
             weight * exp(-0.5 * ((point - at) / step) ** 2)
             for at, weight in zip(sums, weights, strict=True)
@@ -95,7 +95,7 @@ def _next_density(
 
 
 def student_limit(limit: float, freedom: int) -> float:
-    """Return Student's t beyond which lies as much as beyond a limit of the normal distribution.
+    """Return the limit of Student's t with the same tail probability as a normal limit.
 
     The approximation of D. L. Wallace (1959), Annals of Mathematical Statistics 30, 1124-1130.
     """

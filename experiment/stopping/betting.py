@@ -19,14 +19,14 @@ from dataclasses import dataclass, field
 
 Values = Sequence[float]
 # The bets of the mixture, as shares of the largest one that cannot ruin.
-_SHARES = (0.04, 0.08, 0.16, 0.32, 0.6, 0.9)
+_BET_SHARES = (0.04, 0.08, 0.16, 0.32, 0.6, 0.9)
 # The share of the first wealth that bets on the planned effect, if there is one.
-_ON_PLAN = 0.75
+_PLANNED_WEIGHT = 0.75
 _LARGEST_SHARE = 0.95
 # Before anybody has come, values count as having this standard deviation, as a share of their
 # range, with the weight of so many participants.
 _FIRST_SD, _FIRST_WEIGHT = 1 / 8, 2
-_BISECTIONS = 30
+_N_BISECTIONS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Bounds:
     high: float
 
     def limit(self, value: float) -> float:
-        """Return a value, or the bound that it goes beyond."""
+        """Return a value, or the bound that it exceeds."""
         return min(max(value, self.low), self.high)
 
     def mirrored(self) -> "Bounds":
@@ -64,7 +64,7 @@ class Bettor:
     supposed: float
     bounds: Bounds
     planned: float | None = None
-    _mixed: list[float] = field(default_factory=lambda: [1.0] * len(_SHARES))
+    _mixed: list[float] = field(default_factory=lambda: [1.0] * len(_BET_SHARES))
     _on_plan: float = 1.0
     _n: int = 0
     _sum: float = 0.0
@@ -74,7 +74,7 @@ class Bettor:
         """Bet on the values of one participant of each list."""
         room = self.supposed - self.bounds.low
         shares = [value / room for value in (outcome - self.supposed for outcome in block)]
-        for index, share in enumerate(_SHARES):
+        for index, share in enumerate(_BET_SHARES):
             for gain in shares:
                 self._mixed[index] = self._mixed[index] * (1 + share * gain)
         if self.planned is None:
@@ -101,10 +101,10 @@ class Bettor:
     @property
     def wealth(self) -> float:
         """The wealth after all bets so far, which starts at 1."""
-        mixed = sum(self._mixed) / len(_SHARES)
+        mixed = sum(self._mixed) / len(_BET_SHARES)
         if self.planned is None:
             return mixed
-        return _ON_PLAN * self._on_plan + (1 - _ON_PLAN) * mixed
+        return _PLANNED_WEIGHT * self._on_plan + (1 - _PLANNED_WEIGHT) * mixed
 
 
 def confidence_limit(
@@ -120,7 +120,7 @@ def confidence_limit(
     """
     blocks = [*blocks]
     low, high = bounds.low, bounds.high
-    for _ in range(_BISECTIONS):
+    for _ in range(_N_BISECTIONS):
         middle = (low + high) / 2
         if _is_ever_rejected(blocks, Bettor(middle, bounds, planned), alpha):
             low = middle

@@ -111,7 +111,7 @@ def _choose_bounds(rule: Stopping, values: ComparedValues, name: str) -> Bounds 
 def stopping_mistakes(
     study: Study, items: Sequence[Item], lists: Lists
 ) -> Iterator[tuple[str, ParallaxError]]:
-    """Yield the mistakes in a study's rule, each with its key; an empty one for the whole table."""
+    """Yield the mistakes in a study's rule, each with its key (empty for the whole table)."""
     rule = study.stopping
     if rule is None:
         return

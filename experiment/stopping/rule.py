@@ -13,11 +13,11 @@ from experiment.studies.analysis_plan import Comparison
 from experiment.studies.stopping import Stopping
 
 # How finely the interval is known while a rule waits for its width, in parts of the bounds.
-_PARTS = 200
+_N_PARTS = 200
 # The share of alpha that planned looks spend. Values of few participants are not quite normal:
 # with all of it, simulated studies without an effect erred in 5.0 to 5.5% (docs/evidence.md).
-SPENT = 0.95
-_BEYOND = 1e-12
+SPENT_SHARE = 0.95
+_TOLERANCE = 1e-12
 
 
 class Reason(StrEnum):
@@ -180,15 +180,15 @@ def _bet(question: Question, blocks: Sequence[Values]) -> Iterator[tuple[int, In
             limits[side] = max([limits[side], *rejected])
             bettors[side] = [b for b in bettors[side] if b.supposed > limits[side]]
         # A mean that is rejected lies outside of the interval.
-        yield n_taken, (limits[0] + _BEYOND, -limits[1] - _BEYOND)
+        yield n_taken, (limits[0] + _TOLERANCE, -limits[1] - _TOLERANCE)
 
 
 def _supposed_means(question: Question, bounds: Bounds) -> list[float]:
     smallest = question.comparison.smallest_effect or 0.0
     means = {0.0, smallest, -smallest}
     if question.rule.half_width is not None:
-        width = (bounds.high - bounds.low) / _PARTS
-        means |= {bounds.low + width * part for part in range(1, _PARTS)}
+        width = (bounds.high - bounds.low) / _N_PARTS
+        means |= {bounds.low + width * part for part in range(1, _N_PARTS)}
     return sorted(mean for mean in means if bounds.low < mean < bounds.high)
 
 
@@ -206,7 +206,7 @@ def _look_as_planned(
     question: Question, blocks: Sequence[Values]
 ) -> Iterator[tuple[int, Interval]]:
     """Yield the number of participants at each planned look so far, and its interval."""
-    rule, alpha = question.rule, SPENT * question.alpha
+    rule, alpha = question.rule, SPENT_SHARE * question.alpha
     looks = (*rule.looks, rule.maximum)
     shares = tuple(look / rule.maximum for look in looks)
     two_sided = not question.comparison.one_sided

@@ -134,7 +134,7 @@ class Comparison(BaseModel):
 
     @field_validator("of")
     @classmethod
-    def _is_measure(cls, of: str) -> str:
+    def _check_measure(cls, of: str) -> str:
         if of not in _MEASURES and not of.startswith(SHARE_OF):
             raise ValueError(
                 f"one of: {', '.join(_MEASURES[1:])}; or {SHARE_OF}and the name of an option"

@@ -93,7 +93,7 @@ class Shared(Source):
     )
 
     @model_validator(mode="after")
-    def _one_number(self) -> Self:
+    def _require_one_number(self) -> Self:
         if self.items and self.conditions:
             raise ValueError(
                 "give either items or conditions, not both: one follows from the other"
@@ -135,7 +135,7 @@ class Wording(_Table):
     )
 
     @model_validator(mode="after")
-    def _changes_something(self) -> Self:
+    def _require_change(self) -> Self:
         if not (self.title or self.pages):
             raise ValueError("nothing is worded otherwise: give title, pages or both")
         return self
@@ -193,7 +193,7 @@ class Design(_Table):
     order: Order = Field(default=Order(), description="further constraints on the order of trials")
 
     @model_validator(mode="after")
-    def _shows_something(self) -> Self:
+    def _require_contents(self) -> Self:
         if not self.sources:
             raise ValueError("the lists are empty: give squares, shared or given")
         return self

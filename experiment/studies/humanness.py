@@ -51,7 +51,7 @@ class _Rate(_Table):
     )
 
     @model_validator(mode="after")
-    def _a_part_of_all(self) -> Self:
+    def _check_counts(self) -> Self:
         if any(k > n for k, n in (self.people, self.programs)):
             raise ValueError("more than there were: give [how many, of how many]")
         return self
@@ -63,7 +63,7 @@ class ItemRate(_Rate):
     item: str = Field(min_length=1, description="the item's id")
 
 
-class FailureRate(_Rate):
+class FailedItemsRate(_Rate):
     """How many failed at least a given number of the file's items."""
 
     at_least: int = Field(
@@ -84,12 +84,12 @@ class Rates(_Table):
     source: str = Field(min_length=10, description="where the rates were published")
     note: str = Field(default="", description="a warning about the rates, for readers")
     items: list[ItemRate] = Field(min_length=1, description="the rates of each item")
-    failures: list[FailureRate] = Field(
+    failures: list[FailedItemsRate] = Field(
         default=[], description="the rates of failing at least a number of items"
     )
 
     @model_validator(mode="after")
-    def _each_once(self) -> Self:
+    def _refuse_repeated(self) -> Self:
         for kind, names in (
             ("item", [rate.item for rate in self.items]),
             ("at_least", [str(rate.at_least) for rate in self.failures]),

@@ -8,7 +8,7 @@ from typing import Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiment.errors import StudyError, form_of, format_value, suggest
+from experiment.errors import StudyError, describe_pattern, format_value, suggest
 
 Path = tuple[str | int, ...]
 
@@ -29,7 +29,7 @@ class TomlLines:
         table: Path = ()
         counts: dict[Path, int] = {}
         for number, statement in _split_into_statements(text):
-            keys = _get_statement_keys(tomllib.loads(statement))
+            keys = _get_toml_keys(tomllib.loads(statement))
             if statement.lstrip().startswith("["):
                 table = _number_header(keys, counts, array=statement.lstrip().startswith("[["))
                 self._lines.setdefault(table, number)
@@ -66,7 +66,7 @@ def _split_into_statements(text: str) -> Iterator[tuple[int, str]]:
         waiting = ""
 
 
-def _get_statement_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
+def _get_toml_keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
     """Return the keys that lead to a statement's value."""
     keys = []
     value: object = parsed
@@ -221,7 +221,7 @@ def _describe_expected(error: ErrorDetails) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "string_pattern_mismatch":
-        return form_of(error)
+        return describe_pattern(error)
     for name, words in _TYPES.items():
         if (kind.startswith(name) and "type" in kind) or kind in (f"{name}_parsing",):
             return words

@@ -14,13 +14,13 @@ from experiment.studies.key_errors import KeyErrors, TomlLines
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.untrusted import read_toml
 
-BUILT_IN = Path(__file__).parent
+STUDIES_FOLDER = Path(__file__).parent
 _NUL = "\0"
 
 
 def built_in_studies() -> list[str]:
     """Return the names of the built-in studies."""
-    return sorted(path.parent.name for path in BUILT_IN.glob("*/study.toml"))
+    return sorted(path.parent.name for path in STUDIES_FOLDER.glob("*/study.toml"))
 
 
 def find_study(name_or_folder: str) -> Path:
@@ -30,7 +30,7 @@ def find_study(name_or_folder: str) -> Path:
         StudyError: The folder has no study.toml.
         UnknownNameError: The name is neither a folder nor a built-in study.
     """
-    built_in = BUILT_IN / name_or_folder
+    built_in = STUDIES_FOLDER / name_or_folder
     if name_or_folder in built_in_studies():
         return built_in
     folder = Path(name_or_folder)

@@ -8,7 +8,7 @@ from experiment.studies.toml_values import AS_TUPLE, Texts
 
 DeviceKind = Literal["desktop", "tablet", "phone"]
 # The recruiting platforms' names for kinds of device.
-_ELSEWHERE = {"mobile": "phone"}
+_PLATFORM_NAMES = {"mobile": "phone"}
 
 
 class ParticipationTerms(BaseModel):
@@ -34,7 +34,7 @@ class ParticipationTerms(BaseModel):
 
     def refuses(self, platform_devices: list[str]) -> list[str]:
         """Return the kinds of device that the platform admits but the study refuses."""
-        kinds = [_ELSEWHERE.get(kind, kind) for kind in platform_devices]
+        kinds = [_PLATFORM_NAMES.get(kind, kind) for kind in platform_devices]
         return [kind for kind in kinds if self.devices and kind not in self.devices]
 
 

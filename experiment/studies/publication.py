@@ -179,21 +179,21 @@ class Baseline(_PublicationTable):
     )
 
 
-class About(_PublicationTable):
-    """A file of its own with the two tables: what became known after the launch."""
+class AboutFile(_PublicationTable):
+    """A separate file with the two tables, for what became known after the launch."""
 
     publication: Publication = Publication()
     baseline: Baseline = Baseline()
 
 
-def read_about(path: Path) -> About:
+def read_about(path: Path) -> AboutFile:
     """Read a file with one or both of the tables ``publication`` and ``baseline``.
 
     Raises:
         StudyError: The file cannot be read, or a key or a value is invalid.
     """
     try:
-        return About.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+        return AboutFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except ValidationError as error:
         raise StudyError(
             wrong_keys(error),

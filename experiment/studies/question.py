@@ -73,7 +73,7 @@ class Question(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _keys_of_its_type(self) -> Self:
+    def _check_keys_of_type(self) -> Self:
         for key, types in _OWN_KEYS.items():
             # Options have a separate check, which reports their line.
             if key != "options" and key in self.model_fields_set and self.type not in types:
@@ -173,7 +173,7 @@ class ScreeningQuestion(Question):
     )
 
     @model_validator(mode="after")
-    def _decides_something(self) -> Self:
+    def _require_criterion(self) -> Self:
         if self.type == "number":
             if self.accept or (self.at_least is None and self.at_most is None):
                 raise ValueError("at_least or at_most for a number, without accept")
@@ -204,7 +204,7 @@ class ComprehensionQuestion(Question):
     correct: list[str] = Field(min_length=1, description="the right answer, or several")
 
     @model_validator(mode="after")
-    def _can_be_right(self) -> Self:
+    def _check_answer(self) -> Self:
         _among_options(self, self.correct, "correct")
         return self
 
@@ -283,8 +283,8 @@ def clean_text(text: str) -> str:
     return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
 
 
-def chosen(answer: str) -> list[str]:
-    """Return the several chosen answers, in the order of the options."""
+def chosen_answers(answer: str) -> list[str]:
+    """Return all answers chosen in a question of the type choices, in the options' order."""
     return [option for option in answer.split(BETWEEN_CHOICES) if option]
 
 
@@ -294,7 +294,7 @@ def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
         return True
     # If several answers were chosen, one matching answer is enough.
     return all(
-        not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(accepted)
+        not {answers.get(name, ""), *chosen_answers(answers.get(name, ""))}.isdisjoint(accepted)
         for name, accepted in question.only_if.items()
     )
 
@@ -321,7 +321,7 @@ def mistake(question: Question, answer: str) -> Mistake | None:
         case "choice" | "scale":
             return None if answer in map(clean_text, question.offered) else Mistake.CHOICE
         case "choices":
-            return _find_mistake_of_several(question, chosen(answer))
+            return _find_mistake_of_several(question, chosen_answers(answer))
         case "number":
             return None if _is_number(answer) else Mistake.NUMBER
         case "slider":

@@ -143,7 +143,7 @@ class Recruitment(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _fit_together(self) -> Self:
+    def _check_terms(self) -> Self:
         if self.filter_set and self.filters:
             raise ValueError("filter_set or filters, not both: a filter set has filters of its own")
         if self.filter_set_version and not self.filter_set:

@@ -61,7 +61,7 @@ class Stopping(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _keys_of_the_rule(self) -> Self:
+    def _check_keys_of_rule(self) -> Self:
         if self.rule == "any_time" and self.looks:
             raise ValueError(
                 "no looks with the rule any_time, which may stop after any participant"

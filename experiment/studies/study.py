@@ -92,7 +92,7 @@ class Materials(_Table):
     )
 
     @model_validator(mode="after")
-    def _from_one_file(self) -> Self:
+    def _require_one_source(self) -> Self:
         if bool(self.grammar) == bool(self.items):
             raise ValueError("the items come from one file: give either grammar or items, not both")
         return self
@@ -141,7 +141,7 @@ class Trials(_Table):
 
     @field_validator("keys")
     @classmethod
-    def _each_another_single_key(cls, keys: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_keys(cls, keys: tuple[str, ...]) -> tuple[str, ...]:
         if any(len(key) != 1 or not key.isprintable() or key.isspace() for key in keys):
             raise ValueError("a key is one printable character, such as 1 or f")
         if len({key.lower() for key in keys}) < len(keys):
@@ -184,7 +184,7 @@ class Payment(_Table):
     )
 
     @model_validator(mode="after")
-    def _an_amount_with_a_rule(self) -> Self:
+    def _check_bonus(self) -> Self:
         if (self.bonus == "none") != (checked_amount(self.bonus_amount, self.currency) == 0):
             raise ValueError("bonus and bonus_amount belong together: give both or neither")
         return self
@@ -254,7 +254,7 @@ class Study(_Table):
     _pages: Mapping[str, str] = PrivateAttr(default={})
 
     @model_validator(mode="after")
-    def _questions_that_there_are(self) -> Self:
+    def _check_questions(self) -> Self:
         question_names = [question.name for question in (*self.screening, *self.questionnaire)]
         for name in self.privacy.identifying_questions:
             if name not in question_names:
@@ -266,7 +266,7 @@ class Study(_Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_its_name(cls, tables: object) -> object:
+    def _accept_former_name(cls, tables: object) -> object:
         """Accept the response type under the key's former name."""
         if not isinstance(tables, Mapping) or EARLIER_RESPONSE not in tables:
             return tables
@@ -277,11 +277,11 @@ class Study(_Table):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_amounts(cls, tables: object) -> object:
+    def _convert_amounts(cls, tables: object) -> object:
         return with_amounts(tables)
 
     @model_validator(mode="after")
-    def _amounts_of_the_currency(self) -> Self:
+    def _check_amounts(self) -> Self:
         if (terms := self.recruitment) is not None:
             reward = self._amount("reward", terms.reward)
             screened_out = self._amount("screen_out_reward", terms.screen_out_reward or "0")

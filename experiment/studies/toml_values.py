@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from experiment.money import MoneyError, digits, major_units, minor_units
+from experiment.money import MoneyError, count_decimals, major_units, minor_units
 
 AS_TUPLE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 Texts = Annotated[tuple[str, ...], AS_TUPLE]
@@ -21,15 +21,15 @@ TextOrTexts = Annotated[
 
 # Keys of studies from before other currencies were supported.
 _EARLIER = {"recruitment": ("reward_cents", "reward"), "payment": ("bonus_cents", "bonus_amount")}
-_LONGEST = 20
+_LONGEST_AMOUNT = 20
 
 
 def _to_text(value: object) -> str:
     """Return the amount as a text; a number without quotes is accepted as well."""
-    if isinstance(value, str) and len(value) <= _LONGEST:
+    if isinstance(value, str) and len(value) <= _LONGEST_AMOUNT:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{Decimal(repr(value)):f}"[:_LONGEST]
+        return f"{Decimal(repr(value)):f}"[:_LONGEST_AMOUNT]
     raise ValueError('an amount is a number such as "1.50"')
 
 
@@ -48,7 +48,7 @@ def checked_currency(code: str) -> str:
         ValueError: The code is not a currency.
     """
     try:
-        digits(code)
+        count_decimals(code)
     except MoneyError as error:
         raise ValueError(f"{error.problem}; {error.expected}") from error
     return code

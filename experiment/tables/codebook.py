@@ -10,7 +10,7 @@ from experiment.tables.schemas import EXPORT_TABLES
 MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 
 _PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
-_SIMULATED = """
+_SIMULATED_NOTICE = """
 > **Simulated.** Programs answered here, not people: nothing in this folder tells how people judge.
 """
 _README = """\
@@ -119,7 +119,7 @@ def _describe_field(column: Column) -> dict[str, object]:
 
 
 def _foreign_keys(schema: TableSchema) -> Iterator[dict[str, object]]:
-    """Yield a reference to each table with a single-column key that is a column here."""
+    """Yield a reference to each table whose single-column key is a column of this table."""
     owners: dict[str, TableSchema] = {}
     for table in EXPORT_TABLES:
         if len(table.primary_key) == 1:
@@ -138,7 +138,7 @@ def readme(
     """Return the README text for readers who find the folder without its context."""
     return _README.format(
         title=title,
-        notice=notice or (_SIMULATED if provenance["simulated"] else ""),
+        notice=notice or (_SIMULATED_NOTICE if provenance["simulated"] else ""),
         facts="\n".join(f"| {name} | {fact} |" for name, fact in provenance.items() if fact != ""),
         codebook=codebook_markdown(tables),
     )

@@ -25,7 +25,7 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 # Initial characters that make a spreadsheet treat a cell as a formula. The apostrophe is included
 # so that removing one leading apostrophe always restores the text.
-_STARTS = frozenset("=+-@\t\n\r'")
+_FORMULA_STARTS = frozenset("=+-@\t\n\r'")
 
 
 def spreadsheet_safe(text: str) -> str:
@@ -38,7 +38,7 @@ def spreadsheet_safe(text: str) -> str:
     Args:
         text: The text of a cell.
     """
-    if text[:1] in _STARTS or _first_seen(text) in _STARTS:
+    if text[:1] in _FORMULA_STARTS or _find_first_visible(text) in _FORMULA_STARTS:
         return f"'{text}"
     return text
 
@@ -58,7 +58,7 @@ def safe_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
-def _first_seen(text: str) -> str:
+def _find_first_visible(text: str) -> str:
     for letter in text:
         if unicodedata.category(letter) not in ("Cf", "Cc", "Zs", "Zl", "Zp"):
             return unicodedata.normalize("NFKC", letter)[:1]

@@ -51,7 +51,7 @@ READ = TableSchema(
     ),
 )
 
-ASKED = TableSchema(
+MODEL_QUESTIONS = TableSchema(
     "asked",
     "What the model was asked and what it said: one row per prompt of each trial.",
     ("participant", "position", "ask"),

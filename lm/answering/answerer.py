@@ -199,7 +199,7 @@ class LocalAnswerer:
 
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)"
 # The most replies that an interruption can lose.
-_AT_A_TIME = 512
+_QUESTIONS_AT_A_TIME = 512
 
 
 class ReplyStore:
@@ -250,8 +250,8 @@ def _ask_model(answerer: Answerer, questions: dict[str, Question]) -> Iterator[d
     """Yield replies as they arrive: in batches from a local model, one by one from a server."""
     keys = list(questions)
     if not answerer.workers:
-        for start in range(0, len(keys), _AT_A_TIME):
-            batch_keys = keys[start : start + _AT_A_TIME]
+        for start in range(0, len(keys), _QUESTIONS_AT_A_TIME):
+            batch_keys = keys[start : start + _QUESTIONS_AT_A_TIME]
             yield dict(
                 zip(batch_keys, answerer.reply([questions[key] for key in batch_keys]), strict=True)
             )

@@ -55,7 +55,7 @@ class Budget:
         self._connection: sqlite3.Connection | None = None
         self._excess = 0.0
 
-    def worst(self, prompt: str, most_tokens: int) -> float:
+    def worst_cost(self, prompt: str, most_tokens: int) -> float:
         """Return the highest cost of an attempt: one token per byte, and the longest answer."""
         return self._cost(count_tokens_at_most(prompt) + 1, most_tokens)
 
@@ -69,7 +69,7 @@ class Budget:
             return 0
         worst += self._excess
         with self._transaction() as connection:
-            spent = _sum(connection)
+            spent = _sum_costs(connection)
             if self.cap is not None and spent + worst > self.cap:
                 raise LmError(
                     f"the cap of {self.cap:g} is reached: {spent:.6g} are spent or set aside, "
@@ -104,7 +104,7 @@ class Budget:
         if not (self._connection or (self._ledger and self._ledger.exists())):
             return 0.0
         with self._transaction() as connection:
-            return _sum(connection)
+            return _sum_costs(connection)
 
     def take(self, name: str) -> str:
         """Return the run's stored name; store ``name`` first if there is none."""
@@ -156,7 +156,7 @@ class Budget:
         return connection
 
 
-def _sum(connection: sqlite3.Connection) -> float:
+def _sum_costs(connection: sqlite3.Connection) -> float:
     [(spent,)] = connection.execute("SELECT coalesce(sum(cost), 0) FROM spent")
     return float(spent)
 

@@ -22,8 +22,8 @@ from lm.answering.spec import ServerModel
 from lm.errors import LmError
 
 # Too many requests, and a proxy's errors for a server that is starting or overloaded.
-_PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
-_TRIES = 8
+_TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504}
+_MOST_ATTEMPTS = 8
 # How often a call is repeated whose reply was complete, but not usable.
 _UNUSABLE_TRIES = 3
 _BAD_REQUEST = {400, 422}
@@ -37,7 +37,7 @@ _NEVER_SENT = (
     httpx.UnsupportedProtocol,
 )
 
-Check = Callable[[ServerReply], object]
+ReplyCheck = Callable[[ServerReply], object]
 
 
 class Client:
@@ -77,7 +77,7 @@ class Client:
         self.take = secrets.token_hex(8)
 
     def post(
-        self, path: str, worst: float, check: Check = lambda _: None, /, **body: object
+        self, path: str, worst: float, check: ReplyCheck = lambda _: None, /, **body: object
     ) -> ServerReply:
         """Return the reply to a call.
 
@@ -106,11 +106,11 @@ class Client:
         return reply
 
     def _post_with_retries(
-        self, path: str, worst: float, body: dict[str, Any], check: Check
+        self, path: str, worst: float, body: dict[str, Any], check: ReplyCheck
     ) -> ServerReply:
         reason, wait_s, unusable = "", _FIRST_WAIT_S, list[UnusableReplyError]()
         is_refusal = False
-        for number in range(_TRIES):
+        for number in range(_MOST_ATTEMPTS):
             if number:
                 self._wait(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
@@ -137,7 +137,7 @@ class Client:
             if _asks_for_stream(response) and not self._streams:
                 self._streams = True
                 continue
-            if is_refusal := response.status_code not in _PASSING:
+            if is_refusal := response.status_code not in _TRANSIENT:
                 break
             wait_s = max(wait_s, _retry_after_s(response))
         message = (

@@ -46,7 +46,7 @@ def read_label(
     if cut and re.match(r"\W*⟦1⟧[.)]\s+[^\W\d_]", marked):
         return LabelReading("", "cut")  # a list that had reached its first item
     for name, find_labels in RULES.items():
-        if cut and name in _NEEDS_THE_END:
+        if cut and name in _END_RULES:
             continue
         chosen = find_labels(marked)
         if len(chosen) == 1:
@@ -63,7 +63,7 @@ def _any_of(words: str) -> str:
 
 # What a model puts around a label, and words that name one.
 _WRAP_LEFT, _WRAP_RIGHT = r"[\s\"'(\[{<$#]*", r"[\s\"')\]}>$]*"
-_NOUN = (
+_LABEL_NOUN = (
     r"(?:nr\.|no\.|#|"
     + _any_of("""
     options? sentences? labels? choices? numbers? answers? satz antwort nummer oración frase
@@ -79,7 +79,7 @@ _AFTER_LABEL = _any_of(r"""
     here although while whereas which to ist klingt geben wählen nicht und oder es está
     suena y o est sonne et ou è suona é soa e
 """)
-_MARK = re.compile(r"⟦(\w)⟧")
+_MARKED_LABEL = re.compile(r"⟦(\w)⟧")
 
 
 def _mark_mentions(answer: str, labels: Sequence[str], prompt: str) -> str:
@@ -120,11 +120,11 @@ def _mark_mentions(answer: str, labels: Sequence[str], prompt: str) -> str:
     text = re.sub(r"\bhowever\b,?", "but", text, flags=re.I)
     between = r"[-\u2013/]" if "prefer" in text else r"(?:[-\u2013/]|to)"
     text = re.sub(rf"\b({one})\s*{between}\s*({one})\b", r"⟦\1⟧ or ⟦\2⟧", text)
-    text = re.sub(rf"\b(?i:{_NOUN})\s+[^\w\s]?({one})\b[\"')\]]?(?=\W|$)", r"⟦\1⟧ ", text)
+    text = re.sub(rf"\b(?i:{_LABEL_NOUN})\s+[^\w\s]?({one})\b[\"')\]]?(?=\W|$)", r"⟦\1⟧ ", text)
     text = re.sub(rf"(?<![\w.,'/⟦])({one})[.)]?(?= {_AFTER_LABEL})", r"⟦\1⟧", text)
     text = re.sub(rf"(?<![\w.'/⟦-])({one})(?![\w'⟧])(?!\.\d|/\d){no_word}", r"⟦\1⟧", text)
     # Lower case only where nothing but a label is possible.
-    lower = rf"(^(?:[^\w⟦]*[^\w⟦-])?|[:=>]\s*[^\w⟦]?|\bis |\b{_NOUN} |\{{)({one})(?=[^\w⟧]*$)"
+    lower = rf"(^(?:[^\w⟦]*[^\w⟦-])?|[:=>]\s*[^\w⟦]?|\bis |\b{_LABEL_NOUN} |\{{)({one})(?=[^\w⟧]*$)"
     text = re.sub(lower, lambda match: f"{match[1]}⟦{match[2].upper()}⟧", text, flags=re.I | re.M)
     text = text.replace("⟦I⟧ would", "I would")
     text = re.sub(r"⟦(\w)⟧\W+⟦\1⟧", r"⟦\1⟧", text)
@@ -217,11 +217,11 @@ def _says(pattern: str, text: str) -> bool:
 
 
 def _mentions(text: str) -> set[str]:
-    return set(_MARK.findall(text))
+    return set(_MARKED_LABEL.findall(text))
 
 
 def _clauses(marked: str) -> Iterator[str]:
-    """Yield the clauses that can choose: none that is conceded, or answers what is worse."""
+    """Yield the clauses that can choose: no concessions, and no answers to what is worse."""
     before = ""
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", marked):
         for part in re.split(_CLAUSE_END, sentence):
@@ -306,7 +306,7 @@ def _find_praised(marked: str) -> set[str]:
 
 
 def _is_bare(clause: str) -> bool:
-    return not _FILLERS.sub("", _MARK.sub("", clause))
+    return not _FILLERS.sub("", _MARKED_LABEL.sub("", clause))
 
 
 def _choices_of_clauses(marked: str, chooses: Callable[[str], bool]) -> set[str]:
@@ -349,4 +349,4 @@ RULES: dict[str, Callable[[str], set[str]]] = {
     "praised": _find_praised,
 }
 # A text that the limit of tokens cut off could still have gone on to choose another label.
-_NEEDS_THE_END = ("last_line", "chosen", "praised")
+_END_RULES = ("last_line", "chosen", "praised")

@@ -13,11 +13,11 @@ from typing import Any
 from lm.answering.replies import ServerReply
 
 _IMAGE = re.compile(r"!\[[^\]]*\]\((?P<url>[^)\s]*)[^)]*\)")
-_WITH_BYTES = re.compile(r"data:image/(png|jpeg|gif|webp);base64,")
+_EMBEDDED_IMAGE = re.compile(r"data:image/(png|jpeg|gif|webp);base64,")
 # The tokens reserved for an image of any size.
 _MOST_TOKENS = 50_000
 # A single white pixel, sent to test whether a server accepts images.
-POINT = (
+PIXEL = (
     "![](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwAB"
     "AQEAsTj2FAAAAABJRU5ErkJggg==)"
 )
@@ -31,7 +31,7 @@ def has_images(prompt: str) -> bool:
 def find_external_image(prompt: str) -> str:
     """Return the address of an image that is not embedded in the prompt; empty if all are."""
     urls = (match["url"] for match in _IMAGE.finditer(prompt))
-    return next((url for url in urls if not _WITH_BYTES.match(url)), "")
+    return next((url for url in urls if not _EMBEDDED_IMAGE.match(url)), "")
 
 
 def build_content(prompt: str) -> str | list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def _make_text_part(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text}] if text.strip() else []
 
 
-_WRITTEN_OUT = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
+_THINKING_TEXT = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def find_thought(reply: ServerReply) -> Thought:
     """Return the thinking in a reply, from any of the places where servers put it."""
     message = reply.choices[0].message
     text = (message and (message.reasoning_content or message.reasoning)) or ""
-    if not text and message and (match := _WRITTEN_OUT.search(message.content or "")):
+    if not text and message and (match := _THINKING_TEXT.search(message.content or "")):
         text = match[1].strip()
     tokens = reply.reasoning_tokens
     return Thought(text, None if text else 0) if tokens is None else Thought(text, tokens)

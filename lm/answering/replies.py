@@ -22,7 +22,7 @@ from pydantic import (
 from lm.errors import LmError
 
 # Sums of rounded probabilities.
-_ROUNDING = 1e-3
+_ROUNDING_NATS = 1e-3
 # A character that a single token cannot be decoded to, or one of its bytes.
 _PART_OF_CHARACTER = re.compile(r"\ufffd|^<0x[0-9A-F]{2}>$|^bytes:")
 _SPECIAL_TOKEN = re.compile(r"<.*>|\[[A-Z]+\]|")
@@ -45,7 +45,7 @@ class NoReplyError(LmError):
 
 
 def _refuse_positive(logprob: float) -> float:
-    if logprob > _ROUNDING:
+    if logprob > _ROUNDING_NATS:
         raise ValueError(f"a log-probability cannot be {logprob:g}")
     return min(logprob, 0.0)
 
@@ -169,7 +169,7 @@ def parse_reply(payload: object) -> ServerReply:
 
 
 def find_written_text(reply: ServerReply) -> str:
-    """Return the text that a chat model wrote; a refusal in a place of its own is such a text.
+    """Return the text that a chat model wrote; a refusal in a separate field counts as text.
 
     Raises:
         UnusableReplyError: The reply has no text, although nothing explains why.
@@ -200,7 +200,7 @@ def find_alternatives(reply: ServerReply) -> dict[str, float]:
     alternatives = logprobs.alternatives() if logprobs else {}
     if not alternatives:
         raise UnusableReplyError("the server named no alternatives for the next token")
-    if (mass := sum(map(exp, alternatives.values()))) > 1 + _ROUNDING:
+    if (mass := sum(map(exp, alternatives.values()))) > 1 + _ROUNDING_NATS:
         raise UnusableReplyError(f"the alternatives' probabilities sum to {mass:.3g}")
     return alternatives
 
@@ -304,7 +304,7 @@ def join_stream(text: str) -> object:
 
 
 def _add_event(choice: dict[str, Any], event: object) -> None:
-    """Add a part of an answer; what is no part is kept, so that the schema refuses the answer."""
+    """Add a part of an answer; anything else is kept, so that the schema refuses the answer."""
     if not isinstance(event, dict):
         choice["error"] = event is None or event
         return

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lm.answering.answerer import Question, Reply, Tier, read_samples
 from lm.answering.budget import Budget
-from lm.answering.client import Check, Client
+from lm.answering.client import Client, ReplyCheck
 from lm.answering.messages import (
-    POINT,
+    PIXEL,
     Thought,
     build_content,
     find_thought,
@@ -30,7 +30,7 @@ from lm.answering.replies import (
 from lm.answering.spec import ServerModel, Terms
 from lm.errors import LmError
 
-_ALTERNATIVES = 20
+_TOP_N = 20
 
 
 class ServerAnswerer:
@@ -109,15 +109,15 @@ class ServerAnswerer:
         """
         self.client.take = self.budget.take(self.client.take)
 
-    def worst(self, question: Question) -> float:
+    def worst_cost(self, question: Question) -> float:
         """Return the highest possible cost of a question."""
         prompt, answers = question.prompt, question.answers
         if self.tier is Tier.TEXT:
-            return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
+            return sum(self.budget.worst_cost(f"{prompt} {answer}", 1) for answer in answers)
         if self.tier is Tier.NEXT:
-            return self.budget.worst(prompt, 1)
+            return self.budget.worst_cost(prompt, 1)
         most_tokens = self.terms.max_tokens + question.thinking
-        return self.terms.samples * self.budget.worst(prompt, most_tokens)
+        return self.terms.samples * self.budget.worst_cost(prompt, most_tokens)
 
     def _find_own_tier(self) -> tuple[Tier, str]:
         return find_tier(self._probe, chat=self._as_chat)
@@ -147,9 +147,7 @@ class ServerAnswerer:
         return Reply(tuple(logprobs), fingerprints=tuple(fingerprints))
 
     def _answer_by_next_token(self, question: Question) -> Reply:
-        reply = self._complete(
-            question.prompt, find_alternatives, max_tokens=1, logprobs=_ALTERNATIVES
-        )
+        reply = self._complete(question.prompt, find_alternatives, max_tokens=1, logprobs=_TOP_N)
         shares = Counter[str]()
         for token, logprob in find_alternatives(reply).items():
             shares[token.strip()] += exp(logprob)  # type: ignore[assignment]
@@ -180,7 +178,7 @@ class ServerAnswerer:
         )
 
     def _complete(
-        self, prompt: str, check: Check, *, max_tokens: int, **body: object
+        self, prompt: str, check: ReplyCheck, *, max_tokens: int, **body: object
     ) -> ServerReply:
         parameters: dict[str, object] = {"temperature": 0, **body}
         parameters |= {"prompt": prompt, "max_tokens": max_tokens}
@@ -197,7 +195,7 @@ class ServerAnswerer:
             "chat/completions", question.prompt, most_tokens, find_written_text, **body
         )
 
-    def _probe(self, path: str, check: Check, **body: object) -> ServerReply:
+    def _probe(self, path: str, check: ReplyCheck, **body: object) -> ServerReply:
         most_tokens = body.pop("max_tokens")
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
         return self._post_paid(
@@ -209,15 +207,15 @@ class ServerAnswerer:
         path: str,
         prompt: str,
         most: int,
-        check: Check = lambda _: None,
+        check: ReplyCheck = lambda _: None,
         /,
         **body: object,
     ) -> ServerReply:
-        return self.client.post(path, self.budget.worst(prompt, most), check, **body)
+        return self.client.post(path, self.budget.worst_cost(prompt, most), check, **body)
 
     def refuse_images(self) -> None:
         """Raise an LmError if the server accepts no images in chats."""
-        prompt = f"{POINT} Which color is this?"
+        prompt = f"{PIXEL} Which color is this?"
         messages = [{"role": "user", "content": build_content(prompt)}]
         limit_name = "max_completion_tokens" if self.terms.effort else "max_tokens"
         try:
@@ -331,7 +329,7 @@ def _check_alternatives(post: Post, *, again: bool) -> None:
         NoReplyError: The server refuses or fails.
     """
     check = find_alternatives if again else _accept
-    reply = post("completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
+    reply = post("completions", check=check, prompt="1 2 3 4", max_tokens=1, logprobs=_TOP_N)
     if len(find_alternatives(reply)) <= 1:
         raise UnusableReplyError("it names a single alternative for the next token")
 

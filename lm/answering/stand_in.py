@@ -20,9 +20,9 @@ from lm.scorer import HasSubwords, Scorer
 # The candidates for the next token: our scorers give the probability of a text, but cannot list a
 # vocabulary. All other continuations are represented by one unreadable text.
 CANDIDATES = (*"123456789", *"ABCDEFGHI", *"RSTUVWXYZ", "yes", "no")
-ELSE = "Well, it depends"
+OTHER_ANSWER = "Well, it depends"
 # A token of word-level models, with the space before it.
-_PIECE = re.compile(r"\s*(?:\w+(?:['\u2019-]\w+)*|[^\w\s])")
+_WORD_OR_MARK = re.compile(r"\s*(?:\w+(?:['\u2019-]\w+)*|[^\w\s])")
 
 
 class Fault(StrEnum):
@@ -59,7 +59,7 @@ class ServedModel:
     def _write(self, text: str) -> str:
         if self._whole:
             return text
-        words = " ".join(piece.strip() for piece in _PIECE.findall(text))
+        words = " ".join(piece.strip() for piece in _WORD_OR_MARK.findall(text))
         return words if self._cased else words.lower()
 
     def pieces(self, text: str) -> tuple[list[str], list[float | None]]:
@@ -68,7 +68,7 @@ class ServedModel:
         if isinstance(self._scorer, HasSubwords):
             tokens = [text[a:b] for a, b in pairwise([0, *self._scorer.token_ends(text)])]
         else:
-            tokens = _PIECE.findall(text)
+            tokens = _WORD_OR_MARK.findall(text)
         tokens[-1] += text[sum(map(len, tokens)) :]
         return tokens, [None, *scores.logprobs_nats.tolist()[1:]]
 
@@ -90,7 +90,7 @@ class ServedModel:
             return candidates[0][0]
         weights = [math.exp(logprob / temperature) for _, logprob in candidates]
         other_weight = max(0.0, 1.0 - sum(weights)) if temperature == 1 else 0.0
-        texts: Sequence[str] = [*(text for text, _ in candidates), ELSE]
+        texts: Sequence[str] = [*(text for text, _ in candidates), OTHER_ANSWER]
         return random.Random(f"{seed} {prompt}").choices(texts, [*weights, other_weight])[0]
 
 

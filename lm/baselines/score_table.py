@@ -12,16 +12,16 @@ from lm.model_folder import read_config
 from lm.scorer import TokenScores
 
 
-class _Tabs(csv.excel_tab):
+class _TabDialect(csv.excel_tab):
     """A table separated by tabs, without quoting: a quotation mark is part of the text."""
 
     quoting = csv.QUOTE_NONE
 
 
-TABLES: dict[str, type[csv.Dialect]] = {"scores.tsv": _Tabs, "scores.csv": csv.excel}
+TABLES: dict[str, type[csv.Dialect]] = {"scores.tsv": _TabDialect, "scores.csv": csv.excel}
 # Factors that convert a column's numbers to natural logarithms.
-UNITS = {"logprob_nats": 1.0, "logprob_log10": math.log(10), "logprob_log2": math.log(2)}
-UNITS |= {"surprisal_bits": -math.log(2)}
+NATS_PER_UNIT = {"logprob_nats": 1.0, "logprob_log10": math.log(10), "logprob_log2": math.log(2)}
+NATS_PER_UNIT |= {"surprisal_bits": -math.log(2)}
 
 
 class FixedScorer:
@@ -103,7 +103,7 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
             for row in table:
                 location = f"{path}, line {table.line_num}"
                 key = _single_spaced(row.get("context") or ""), _single_spaced(row["text"] or "")
-                logprobs = _parse_logprobs(row[unit] or "", key[1], UNITS[unit], location)
+                logprobs = _parse_logprobs(row[unit] or "", key[1], NATS_PER_UNIT[unit], location)
                 if scores.setdefault(key, logprobs) != logprobs:
                     raise LmError(
                         f'{location}: "{key[1]}" occurs earlier with another score. '
@@ -117,11 +117,11 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
 
 
 def _find_unit(columns: Sequence[str], path: Path) -> str:
-    units = [column for column in columns if column in UNITS]
+    units = [column for column in columns if column in NATS_PER_UNIT]
     if "text" not in columns or len(units) != 1:
         raise LmError(
             f"{path} has the columns {', '.join(columns) or '(none)'}. Expected text, if texts "
-            f"have contexts also context, and exactly one of {', '.join(UNITS)}."
+            f"have contexts also context, and exactly one of {', '.join(NATS_PER_UNIT)}."
         )
     return units[0]
 

@@ -12,9 +12,9 @@ from lm.errors import LmError, why_unread
 from lm.model_folder import CONFIG, atomic_folder, read_config, write_config
 from lm.scorer import TokenScores
 
-TYPE = "unigram"
-WORDS = "words.tsv"
-FILES = (CONFIG, WORDS)
+MODEL_TYPE = "unigram"
+WORDS_FILE = "words.tsv"
+FILES = (CONFIG, WORDS_FILE)
 
 
 class UnigramScorer:
@@ -53,7 +53,7 @@ class UnigramScorer:
             LmError: A file is missing or damaged, or the words lack ``<unk>`` or ``</s>``.
         """
         config = read_config(folder)
-        vocabulary, counts = _read_words(folder / WORDS)
+        vocabulary, counts = _read_words(folder / WORDS_FILE)
         name = str(config.get("name", folder.name))
         trained_on = str(config.get("trained_on", "unknown text"))
         return cls(vocabulary, counts, name=name, trained_on=trained_on)
@@ -74,11 +74,11 @@ class UnigramScorer:
 
 def chosen_settings(name: str, options: Mapping[str, object]) -> dict[str, object]:
     """Return the settings that determine the model besides its text: none but its name."""
-    return {"name": name or TYPE}
+    return {"name": name or MODEL_TYPE}
 
 
 def counts_all_words(options: Mapping[str, object]) -> bool:
-    """Return that words outside the vocabulary are not counted as words of their own."""
+    """Return False: words outside the vocabulary are not counted as words of their own."""
     return False
 
 
@@ -112,8 +112,8 @@ def save(
     with atomic_folder(folder) as temporary:
         rows = zip(vocabulary.words, counts.tolist(), strict=True)
         lines = (f"{word}\t{count}\n" for word, count in rows if word != BEGIN)
-        (temporary / WORDS).write_text("".join(lines), encoding="utf-8", newline="\n")
-        write_config(temporary, {"type": TYPE, **config})
+        (temporary / WORDS_FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
+        write_config(temporary, {"type": MODEL_TYPE, **config})
 
 
 def _read_words(path: Path) -> tuple[Vocabulary, NDArray[np.int64]]:

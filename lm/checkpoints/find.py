@@ -12,11 +12,11 @@ from lm.errors import LmError
 from lm.model_folder import CONFIG, read_config
 from lm.registry import HF_PREFIX
 
-ALL = "all"
-_HISTORY = "checkpoints"
+ALL_REVISIONS = "all"
+_HISTORY_FOLDER = "checkpoints"
 _STEP = re.compile(r"(?:checkpoint|step|global_step)[-_]?(\d+)")
 _TOKENS = re.compile(r"tokens[-_]?(\d+)([MBT])")
-_LETTERS = {"M": 10**6, "B": 10**9, "T": 10**12}
+_UNIT_LETTERS = {"M": 10**6, "B": 10**9, "T": 10**12}
 _SEED = re.compile(r"(.+)-seed(\d+)")
 _INDEX, _WEIGHTS = "model.safetensors.index.json", "*.safetensors"
 _OTHER_WEIGHTS = "pytorch_model*.bin"
@@ -38,7 +38,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ModelFamily:
     """Published models with revisions of their training.
 
     Attributes:
@@ -61,11 +61,11 @@ class Family:
         return [f"step{step}" for step in (*steps, *range(self.every, self.last + 1, self.every))]
 
 
-FAMILIES = (Family(r"EleutherAI/pythia-[\w.-]+", 2_097_152, 512, 1_000, 143_000),)
+FAMILIES = (ModelFamily(r"EleutherAI/pythia-[\w.-]+", 2_097_152, 512, 1_000, 143_000),)
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class Training:
     """One training with its checkpoints, in the order of the tokens seen.
 
     Attributes:
@@ -84,7 +84,7 @@ class Trained:
         return f"{self.name}, seed {self.seed}" if self.seed else self.name
 
 
-def find_in_folder(model: str, tokens_per_step: int | None = None) -> Trained:
+def find_in_folder(model: str, tokens_per_step: int | None = None) -> Training:
     """Return the checkpoints in a folder, or in the ``checkpoints`` of a model trained here.
 
     Args:
@@ -97,7 +97,7 @@ def find_in_folder(model: str, tokens_per_step: int | None = None) -> Trained:
     """
     prefix = HF_PREFIX if model.startswith(HF_PREFIX) else ""
     root = Path(model.removeprefix(HF_PREFIX))
-    folder = root / _HISTORY if (root / _HISTORY).is_dir() else root
+    folder = root / _HISTORY_FOLDER if (root / _HISTORY_FOLDER).is_dir() else root
     paths = [path for path in folder.iterdir() if _is_checkpoint(path)] if folder.is_dir() else []
     checkpoints = []
     for path in paths:
@@ -109,14 +109,14 @@ def find_in_folder(model: str, tokens_per_step: int | None = None) -> Trained:
     seed = training.get("seed", "") if isinstance(training, dict) else ""
     name, seed_in_name = _split_seed(root.resolve().name)
     return _in_order(
-        Trained(str(first.get("name", name)), str(seed) or seed_in_name, tuple(checkpoints)),
+        Training(str(first.get("name", name)), str(seed) or seed_in_name, tuple(checkpoints)),
         f"{folder} (folders such as step1000 or checkpoint-1000)",
     )
 
 
 def find_revisions(
     model: str, revisions: Sequence[str], tokens_per_step: int | None = None
-) -> Trained:
+) -> Training:
     """Return revisions of a Hugging Face repository as checkpoints.
 
     Args:
@@ -135,7 +135,7 @@ def find_revisions(
             "and its name; for folders on this machine, use --checkpoints."
         )
     family = next((f for f in FAMILIES if re.fullmatch(f.names, repository)), None)
-    if list(revisions) == [ALL]:
+    if list(revisions) == [ALL_REVISIONS]:
         revisions = family.revisions() if family else _list_branches(repository)
     else:
         for revision in revisions:
@@ -146,11 +146,11 @@ def find_revisions(
         for name in dict.fromkeys(revisions)
     )
     name, seed = _split_seed(Path(repository).name)
-    return _in_order(Trained(name, seed, checkpoints), f"the revisions of {repository}")
+    return _in_order(Training(name, seed, checkpoints), f"the revisions of {repository}")
 
 
 def refuse_half_written(folder: Path) -> None:
-    """Raise an error if a checkpoint's files are not whole.
+    """Raise an error if a checkpoint's files are incomplete.
 
     Raises:
         LmError: config.json or the weights are missing, or a file of weights is too short.
@@ -209,7 +209,7 @@ def _tokens_in_files(folder: Path) -> int | None:
 
 def _tokens_by_name(name: str, tokens_per_step: int | None) -> int:
     if tokens := _TOKENS.search(name):
-        return int(tokens[1]) * _LETTERS[tokens[2]]
+        return int(tokens[1]) * _UNIT_LETTERS[tokens[2]]
     step = _STEP.match(name)
     if step is None:
         raise LmError(
@@ -224,7 +224,7 @@ def _tokens_by_name(name: str, tokens_per_step: int | None) -> int:
     return int(step[1]) * (tokens_per_step or 0)
 
 
-def _in_order(trained: Trained, where: str) -> Trained:
+def _in_order(trained: Training, where: str) -> Training:
     ordered = tuple(sorted(trained.checkpoints))
     seen = [checkpoint.tokens_seen for checkpoint in ordered]
     if len(set(seen)) < max(2, len(seen)):
@@ -232,7 +232,7 @@ def _in_order(trained: Trained, where: str) -> Trained:
             f"{len(seen)} checkpoints with {len(set(seen))} different numbers of tokens seen are "
             f"no course over time: {where}. Expected two or more, each after more tokens."
         )
-    return Trained(trained.name, trained.seed, ordered)
+    return Training(trained.name, trained.seed, ordered)
 
 
 def _list_branches(repository: str) -> list[str]:

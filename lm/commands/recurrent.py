@@ -21,10 +21,10 @@ from lm.training.checkpoint import Progress
 from lm.training.history import TrainingHistory, refuse_missing_history
 from lm.training.loop import Trainer
 from lm.training.plan import TrainingPlan, read_tag_data
-from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
-from lm.training.settings import TrainingSettings, preset
+from lm.training.run import CheckpointWriter, finish_training, is_finished, start_or_resume
+from lm.training.settings import TrainingSettings, get_preset
 
-STOPPED = 130
+STOPPED_STATUS = 130
 _DEFAULT_MINUTES = 10.0
 
 
@@ -42,7 +42,7 @@ def train_recurrent(request: TrainRequest) -> None:
             _echo_once(f"{plan.out}: already trained on {plan.corpus.described}", processes)
             return
         minutes = options.get("checkpoint_minutes") or _DEFAULT_MINUTES
-        with _watch_for_stop() as stop, _Bar(plan, processes) as bar:
+        with _watch_for_stop() as stop, _ProgressBar(plan, processes) as bar:
             is_due = _make_timer(60 * cast(float, minutes))
             writer = CheckpointWriter(plan, processes, bar.window, bar.epoch, is_due, stop, history)
             resume = bool(options.get("resume"))
@@ -51,10 +51,10 @@ def train_recurrent(request: TrainRequest) -> None:
             ended = trainer.run()
         if not ended:
             _echo_once(f"Stopped; {plan.out} is kept. Add --resume to continue.", processes)
-            click.get_current_context().exit(STOPPED)
+            click.get_current_context().exit(STOPPED_STATUS)
         writer.on_end(trainer.progress)
         if processes.leads:
-            finish(plan, trainer.progress)
+            finish_training(plan, trainer.progress)
             _echo_once(_summarise_training(plan, trainer.progress), processes)
 
 
@@ -79,7 +79,7 @@ def plan_training(
 
 
 def _choose_settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
-    base = preset(request.preset) if request.preset else TrainingSettings()
+    base = get_preset(request.preset) if request.preset else TrainingSettings()
     chosen = {name: request.options.get(name) for name in asdict(base) if name != "type"}
     if chosen["precision"] in (None, "auto"):
         chosen["precision"] = choose_precision(device)
@@ -150,14 +150,14 @@ def _watch_for_stop() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, previous_handler)
 
 
-class _Bar:
+class _ProgressBar:
     """A progress bar over the whole training: tokens per second, time left, epoch and loss."""
 
     def __init__(self, plan: TrainingPlan, processes: Processes) -> None:
         self._epochs, self._leads = plan.settings.epochs, processes.leads
         self._bar: tqdm[Any] | None = None
 
-    def __enter__(self) -> "_Bar":
+    def __enter__(self) -> "_ProgressBar":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from lm.corpora.folder import Corpus, CorpusChoices
     from lm.devices import DeviceChoice
 
-TABLE = "search.csv"
-_RESULTS = ("valid_perplexity", "valid_perplexity_known", "best_epoch", "epochs_trained")
+TABLE_FILE = "search.csv"
+_RESULT_COLUMNS = ("valid_perplexity", "valid_perplexity_known", "best_epoch", "epochs_trained")
 _PATH = click.Path(path_type=Path)
 Row = dict[str, object]
 
@@ -81,9 +81,9 @@ def search(
         running = {pool.submit(train, name, models[name]): name for name in models}
         for done in as_completed(running):
             rows[running[done]] = done.result()
-            _write(out / TABLE, models, rows)
+            _write(out / TABLE_FILE, models, rows)
             bar.update()
-    click.echo(f"{out / TABLE}: {len(rows)} models; {_name_best_model(rows)}")
+    click.echo(f"{out / TABLE_FILE}: {len(rows)} models; {_name_best_model(rows)}")
 
 
 def _train_one(
@@ -111,7 +111,7 @@ def _train_model(
     from lm.devices import Processes, choose_device
     from lm.rnn.folder import CHECKPOINT
     from lm.training.plan import TrainingPlan
-    from lm.training.run import CheckpointWriter, finish, is_finished, start_or_resume
+    from lm.training.run import CheckpointWriter, finish_training, is_finished, start_or_resume
 
     plan = TrainingPlan(settings, corpus, None, name, folder)
     if not is_finished(plan):
@@ -123,9 +123,9 @@ def _train_model(
         resume = (folder / CHECKPOINT).is_file()
         trainer = start_or_resume(plan, writer, choose_device(device), single_process, resume)
         trainer.run()
-        finish(plan, trainer.progress)
+        finish_training(plan, trainer.progress)
     config = read_config(folder)
-    return {key: config[key] for key in _RESULTS}
+    return {key: config[key] for key in _RESULT_COLUMNS}
 
 
 def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str, Row]) -> None:
@@ -134,7 +134,7 @@ def _write(path: Path, models: Mapping[str, TrainingSettings], rows: Mapping[str
         atomic_write(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="") as file,
     ):
-        writer = csv.DictWriter(file, ["model", *_RESULTS, "problem", *settings], restval="")
+        writer = csv.DictWriter(file, ["model", *_RESULT_COLUMNS, "problem", *settings], restval="")
         writer.writeheader()
         for name in models:
             if name in rows:

@@ -61,10 +61,10 @@ def explain_memory_errors() -> Iterator[None]:
 
 
 _CPUINFO = Path("/proc/cpuinfo")
-_SETTING = "NPY_DISABLE_CPU_FEATURES"
-_WIDE = "X86_V4 AVX512_ICL AVX512_SPR"
+_NUMPY_VARIABLE = "NPY_DISABLE_CPU_FEATURES"
+_AVX512_FEATURES = "X86_V4 AVX512_ICL AVX512_SPR"
 # Zen 3 has this family number, too, but not the instructions.
-_ZEN_4 = {"vendor_id": "AuthenticAMD", "cpu family": "25"}
+_ZEN_4_CPU = {"vendor_id": "AuthenticAMD", "cpu family": "25"}
 
 
 def avoid_slow_sorting(environment: MutableMapping[str, str], cpuinfo: Path = _CPUINFO) -> None:
@@ -80,22 +80,22 @@ def avoid_slow_sorting(environment: MutableMapping[str, str], cpuinfo: Path = _C
         return
     lines = (line.partition(":") for line in first.splitlines())
     facts = {name.strip(): value.strip() for name, _, value in lines}
-    if _ZEN_4.items() <= facts.items():
-        environment.setdefault(_SETTING, _WIDE)
+    if _ZEN_4_CPU.items() <= facts.items():
+        environment.setdefault(_NUMPY_VARIABLE, _AVX512_FEATURES)
 
 
-_COUNT_MODEL = "lm.commands.train_counts:train_count_model"
-_RECURRENT = "lm.commands.recurrent:train_recurrent"
+_COUNT_TRAINER = "lm.commands.train_counts:train_count_model"
+_RECURRENT_TRAINER = "lm.commands.recurrent:train_recurrent"
 TRAINERS = {
-    "ngram": _COUNT_MODEL,
-    "unigram": _COUNT_MODEL,
-    "lstm": _RECURRENT,
-    "srn": _RECURRENT,
-    "windowed": _RECURRENT,
-    "multitask": _RECURRENT,
+    "ngram": _COUNT_TRAINER,
+    "unigram": _COUNT_TRAINER,
+    "lstm": _RECURRENT_TRAINER,
+    "srn": _RECURRENT_TRAINER,
+    "windowed": _RECURRENT_TRAINER,
+    "multitask": _RECURRENT_TRAINER,
 }
 DEFAULT_PRESET = "marvin_linzen_2018"
-_SHARED = {"preset", "type_", "data", "out", "name", "max_words", "min_count"}
+_SHARED_OPTIONS = {"preset", "type_", "data", "out", "name", "max_words", "min_count"}
 _COUNT_OPTIONS = {"order", "prune", "unknown"}
 _PATH = click.Path(path_type=Path)
 
@@ -226,7 +226,7 @@ def train(
     request = TrainRequest(
         type_ or "", preset or "", data, out, name, max_words, min_count, options
     )
-    if TRAINERS[kind] == _COUNT_MODEL:
+    if TRAINERS[kind] == _COUNT_TRAINER:
         # This must happen before numpy is imported.
         avoid_slow_sorting(os.environ)
     module, _, attribute = TRAINERS[kind].partition(":")
@@ -235,13 +235,13 @@ def train(
 
 
 def _refuse_foreign_options(ctx: click.Context, kind: str, preset: str | None) -> None:
-    is_count_model = TRAINERS[kind] == _COUNT_MODEL
+    is_count_model = TRAINERS[kind] == _COUNT_TRAINER
     if is_count_model and preset:
         raise LmError(f'the preset "{preset}" is for recurrent models, not for --type {kind}.')
     foreign = [
         name
         for name in ctx.params
-        if name not in _SHARED
+        if name not in _SHARED_OPTIONS
         and (name in _COUNT_OPTIONS) != is_count_model
         and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]

@@ -32,7 +32,7 @@ from lm.text.generated import describe_text
 TRAIN, VALID, TEST = "train", "valid", "test"
 
 
-def split_files(folder: Path, expected: str) -> dict[str, Path]:
+def find_split_files(folder: Path, expected: str) -> dict[str, Path]:
     """Return the paths of a folder's texts, keyed ``train``, ``valid`` and, if present, ``test``.
 
     Args:
@@ -52,9 +52,9 @@ def split_files(folder: Path, expected: str) -> dict[str, Path]:
 Ids = NDArray[np.int32]
 Shown = Callable[[Iterable[list[str]], str], Iterable[list[str]]]
 
-CACHE = ".prepared"
+CACHE_FOLDER = ".prepared"
 _VOCABULARY, _FACTS = "vocab.txt", "facts.json"
-_FORMAT = 1
+_CACHE_FORMAT = 1
 _SENTENCES_AT_A_TIME = 100_000
 
 
@@ -118,9 +118,9 @@ def prepare(
     fixed = source / _VOCABULARY
     vocabulary = read_vocabulary(fixed) if fixed.is_file() else None
     hashes = {name: text_sha256(path) for name, path in texts.items()}
-    identity = [_FORMAT, hashes, asdict(choices), vocabulary and vocabulary.sha256]
+    identity = [_CACHE_FORMAT, hashes, asdict(choices), vocabulary and vocabulary.sha256]
     sha256 = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-    home = cache or (source if source.is_dir() else source.parent) / CACHE
+    home = cache or (source if source.is_dir() else source.parent) / CACHE_FOLDER
     prepared = home / sha256[:16]
     if not prepared.is_dir():
         with atomic_folder(prepared) as folder:
@@ -132,7 +132,7 @@ def prepare(
 def _read_texts(source: Path) -> dict[str, Path]:
     if not source.is_dir():
         return {TRAIN: source}
-    return split_files(
+    return find_split_files(
         source,
         "Expected train.txt, valid.txt and perhaps test.txt, one tokenised sentence per line. To "
         "split a text automatically, give its file instead.",

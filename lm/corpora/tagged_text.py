@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpora.folder import split_files
+from lm.corpora.folder import find_split_files
 from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError, why_unread
 
@@ -77,7 +77,7 @@ def tagged_files(folder: Path) -> dict[str, Path]:
     Raises:
         LmError: train.txt or valid.txt is missing.
     """
-    return split_files(
+    return find_split_files(
         folder,
         "Expected train.txt and valid.txt with a word, a tab and a supertag per line, and a blank "
         "line between sentences.",

@@ -100,7 +100,7 @@ def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
     return counts
 
 
-class _Numbers(dict[str, int]):
+class _WordNumbers(dict[str, int]):
     """Numbers for words, in order of first look-up."""
 
     def __missing__(self, word: str) -> int:
@@ -126,7 +126,7 @@ def read_encoded(
     Raises:
         LmError: As ``read_sentences``.
     """
-    numbers = _Numbers({BEGIN: 0, END: 1})
+    numbers = _WordNumbers({BEGIN: 0, END: 1})
     blocks: list[NDArray[np.int32]] = []
     with _open_text(path) as file:
         while block := file.read(_BYTES_AT_A_TIME) + file.readline():
@@ -134,7 +134,7 @@ def read_encoded(
             progress(len(block))
     ids = np.concatenate(blocks) if blocks else np.empty(0, np.int32)
     if not ids.size:
-        _explain(path)
+        _raise_with_line(path)
     counts = np.bincount(ids, minlength=len(numbers)).tolist()
     occurring = dict(zip(numbers, counts, strict=True))
     n_sentences = occurring.pop(BEGIN)
@@ -146,7 +146,7 @@ def read_encoded(
     return vocabulary, text, len(occurring)
 
 
-def _encode_block(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
+def _encode_block(block: bytes, numbers: _WordNumbers, path: Path) -> NDArray[np.int32]:
     """Return complete lines as word numbers, each line between ``<s>`` and ``</s>``."""
     lines = block.removesuffix(b"\n")
     marked_text = b"%b %b %b" % (_BEGIN, lines.replace(b"\n", b" %b %b " % (_END, _BEGIN)), _END)
@@ -157,7 +157,7 @@ def _encode_block(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int
     ids = np.array(number_of, np.int32)[places]
     n_boundaries = 2 * (lines.count(b"\n") + 1)
     if b"\0" in block or np.count_nonzero(ids < _N_BOUNDARIES) != n_boundaries:
-        _explain(path)
+        _raise_with_line(path)
     empty = np.flatnonzero((ids[:-1] == 0) & (ids[1:] == 1))
     return np.delete(ids, np.concatenate([empty, empty + 1]))
 
@@ -169,11 +169,11 @@ def _split(text: bytes, path: Path) -> pa.Array:
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        _explain(path)
+        _raise_with_line(path)
     return pc.utf8_split_whitespace(texts).values
 
 
-def _explain(path: Path) -> NoReturn:
+def _raise_with_line(path: Path) -> NoReturn:
     """Read line by line, to raise the error with its line number."""
     for _ in read_sentences(path):
         pass

@@ -107,8 +107,8 @@ def _find_word_starts(text: str) -> list[int]:
 
 
 # The ways in which byte-pair, SentencePiece and other tokenizers write a space or a new line.
-_TWO_WORDS = "the cat"
-_MARKS = "\u0120\u2581\u010a "
+_SAMPLE_WORDS = "the cat"
+_SPACE_MARKS = "\u0120\u2581\u010a "
 
 
 class _Tokenized(Protocol):
@@ -218,7 +218,7 @@ class TextEncoder:
                 f"model has {self._n_words} tokens, numbered from 0. The token was added to the "
                 "tokenizer and not to the model. Give the tokenizer of its training."
             )
-        self._divides = len({*tokenizer(_TWO_WORDS).word_ids()} - {None}) > 1
+        self._divides = len({*tokenizer(_SAMPLE_WORDS).word_ids()} - {None}) > 1
         self.beginning = None if masked else _find_start_token(tokenizer, beginning, name)
 
     @property
@@ -321,7 +321,7 @@ class TextEncoder:
         Empty if the tokenizer does not mark words in this way.
         """
         tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
-        marked_tokens = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
+        marked_tokens = [n for n, token in enumerate(tokens) if token and token[0] in _SPACE_MARKS]
         ending = self._tokenizer.eos_token
         number = self._tokenizer.convert_tokens_to_ids(ending) if ending else None
         return (

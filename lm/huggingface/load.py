@@ -27,7 +27,7 @@ from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
 from lm.model_folder import cached_folder, read_config, split_revision
 from lm.weights import (
-    AS_USUAL,
+    DEFAULT_WEIGHTS,
     Dtype,
     Weights,
     available_bytes,
@@ -38,9 +38,9 @@ from lm.weights import (
 
 _LAYER = re.compile(r"\.\d+\.")
 # The window of a model with unlimited positions, if its config gives no limit.
-_ENDLESS = 2**20
+_UNLIMITED = 2**20
 # The table of learned positions in the library's models.
-_POSITIONS = "position_embeddings"
+_POSITION_TABLE = "position_embeddings"
 
 
 def refuse_incomplete(kind: str, report: Mapping[str, Any], source: str) -> None:
@@ -119,7 +119,7 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
     )
 
 
-def window_of(
+def find_window(
     config: PreTrainedConfig,
     tokenizer: PreTrainedTokenizerBase,
     source: str,
@@ -136,7 +136,7 @@ def window_of(
             "tokenizer there."
         )
     longest = int(tokenizer.model_max_length)
-    positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))
+    positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _UNLIMITED))
     return min(positions - _positions_before_texts(model), longest)
 
 
@@ -146,7 +146,7 @@ def _positions_before_texts(model: torch.nn.Module) -> int:
     RoBERTa and its relatives (CamemBERT, MPNet, Longformer) number positions from the padding
     token's number plus one; their table of positions has a row for padding.
     """
-    tables = [part for name, part in model.named_modules() if name.endswith(_POSITIONS)]
+    tables = [part for name, part in model.named_modules() if name.endswith(_POSITION_TABLE)]
     padding = [int(row) for table in tables if (row := getattr(table, "padding_idx", None))]
     return max(padding, default=-1) + 1
 
@@ -180,7 +180,7 @@ def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
         modeling_utils.safe_open = safe_open
 
 
-_OWN_WORDS = ("name", "trained_on", "beginning")
+_OWN_KEYS = ("name", "trained_on", "beginning")
 _Loaded = TypeVar("_Loaded")
 
 
@@ -189,7 +189,7 @@ class HfFolder:
 
     @staticmethod
     def load(
-        folder: Path, device: DeviceChoice = "auto", how: Weights = AS_USUAL
+        folder: Path, device: DeviceChoice = "auto", how: Weights = DEFAULT_WEIGHTS
     ) -> HfScorer | Seq2SeqScorer:
         """Return the model that the folder's config.json names under ``"model"``.
 
@@ -213,7 +213,7 @@ class HfFolder:
             str(folder / source) if _is_path(source) else source,
             device=device,
             how=how,
-            **{key: str(config[key]) for key in _OWN_WORDS if key in config},
+            **{key: str(config[key]) for key in _OWN_KEYS if key in config},
         )
 
 
@@ -224,7 +224,7 @@ def load_hf(
     trained_on: str | None = None,
     beginning: str | None = None,
     device: DeviceChoice = "auto",
-    how: Weights = AS_USUAL,
+    how: Weights = DEFAULT_WEIGHTS,
 ) -> HfScorer | Seq2SeqScorer:
     """Return a Hugging Face model from a folder, from the local cache, or else from the hub.
 
@@ -258,12 +258,12 @@ def load_hf(
     model = model.eval()
     text = config.get_text_config(decoder=True)
     if loader is AutoModelForSeq2SeqLM:
-        window = window_of(text, tokenizer, source, model)
+        window = find_window(text, tokenizer, source, model)
         return Seq2SeqScorer(model, tokenizer, window=window, name=name, trained_on=trained_on)
     masked = loader is AutoModelForMaskedLM
     encoder = TextEncoder(
         cast(Tokenizer, tokenizer),
-        window=window_of(text, tokenizer, source, model),
+        window=find_window(text, tokenizer, source, model),
         masked=masked,
         name=name,
         beginning=beginning,

@@ -19,7 +19,7 @@ Logits = Callable[[torch.Tensor], torch.Tensor]
 
 
 def search_words(logits: Logits, encoder: TextEncoder, before: str, n: int) -> list[str]:
-    """Return the most probable next words, the first one first.
+    """Return the most probable next words, most probable first.
 
     Args:
         logits: Returns the logits of the next tokens for rows of token numbers, shape

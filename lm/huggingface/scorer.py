@@ -25,7 +25,7 @@ from lm.scoring.packed_linear import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
 
 TOKENS_AT_A_TIME = 2_048
-_N_TRIED = 8
+_N_SAMPLE_WORDS = 8
 
 
 class PreparedTexts(NamedTuple):
@@ -135,7 +135,7 @@ class HfScorer:
         return self._packed.fault if self._packed else self._fault
 
     def _packed_way(self) -> tuple[CheckedPacking | None, str]:
-        """Return the packed way to run the model, not tried yet, or why there is none."""
+        """Return the model's tree packing, not tested yet, or why there is none."""
         if self.encoder.beginning is None:
             return None, "a masked model also reads the words that follow"
         head = self.model.get_output_embeddings()
@@ -157,12 +157,12 @@ class HfScorer:
         if self.encoder.beginning is None:
             return
         n_words = self.model.config.get_text_config().vocab_size
-        numbers = np.random.default_rng(1).integers(0, n_words, (3, _N_TRIED)).tolist()
+        numbers = np.random.default_rng(1).integers(0, n_words, (3, _N_SAMPLE_WORDS)).tolist()
         begin = self.encoder.beginning
         strings = [[begin, *numbers[0], *ending] for ending in numbers[1:]]
         try:
             first_scores, second_scores = (
-                scores[:_N_TRIED] for scores in self._plain_scores(strings)
+                scores[:_N_SAMPLE_WORDS] for scores in self._plain_scores(strings)
             )
         # Models may need inputs other than text; the possible errors cannot be listed.
         except Exception as error:
@@ -289,7 +289,7 @@ class HfScorer:
 
     @torch.inference_mode()
     def top_words(self, before: str, n: int) -> list[str]:
-        """Return the most probable next words, the first one first; see ``lm.completions``."""
+        """Return the most probable next words, most probable first; see ``lm.completions``."""
         return search_words(self._next_logits, self.encoder, before, n)
 
     def _next_logits(self, ids: torch.Tensor) -> torch.Tensor:

@@ -106,7 +106,7 @@ class Discounts:
         return np.array([0.0, self.d1, self.d2, self.d3plus])[np.minimum(counts, 3)]
 
 
-FALLBACK = Discounts(0.5, 1.0, 1.5, estimated=False)
+FALLBACK_DISCOUNTS = Discounts(0.5, 1.0, 1.5, estimated=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +159,7 @@ def estimate(
     for level, adjusted, discount, keep in zip(
         counted, counts, discounts, keep_by_order, strict=True
     ):
-        order = _Order(level, adjusted, discount, keep)
+        order = _OrderEstimator(level, adjusted, discount, keep)
         total, weight = order.context_mass(probabilities.size)
         probabilities = order.probabilities(total, weight, probabilities)
         weights.append(_rounded_log10(weight))
@@ -174,7 +174,7 @@ def estimate(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Order:
+class _OrderEstimator:
     """One order's n-grams, processed in blocks, so that intermediate results are small.
 
     Attributes:
@@ -253,8 +253,8 @@ def estimate_discounts(counts: Ints | Numbers) -> Discounts:
     """
     n = [float(np.count_nonzero(counts == j)) for j in range(5)]
     if not all(n[1:4]):
-        return FALLBACK
+        return FALLBACK_DISCOUNTS
     y = n[1] / (n[1] + 2 * n[2])
     d1, d2, d3plus = (j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3))
     in_range = 0 <= d1 <= 1 and 0 <= d2 <= 2 and 0 <= d3plus <= 3
-    return Discounts(d1, d2, d3plus) if in_range else FALLBACK
+    return Discounts(d1, d2, d3plus) if in_range else FALLBACK_DISCOUNTS

@@ -16,10 +16,10 @@ from lm.ngram.arpa import read_arpa, write_arpa
 from lm.ngram.table import NgramTable
 from lm.scorer import TokenScores
 
-TYPE = "ngram"
-MODEL = "model.arpa"
-COMPRESSED_MODEL = "model.arpa.gz"
-FILES = (CONFIG, MODEL)
+MODEL_TYPE = "ngram"
+ARPA_FILE = "model.arpa"
+GZIP_ARPA_FILE = "model.arpa.gz"
+FILES = (CONFIG, ARPA_FILE)
 
 
 class NgramScorer:
@@ -45,9 +45,9 @@ class NgramScorer:
         config = read_config(folder)
         name = str(config.get("name", folder.name))
         trained_on = str(config.get("trained_on", "unknown text"))
-        path = folder / MODEL
-        if not path.exists() and (folder / COMPRESSED_MODEL).exists():
-            path = folder / COMPRESSED_MODEL
+        path = folder / ARPA_FILE
+        if not path.exists() and (folder / GZIP_ARPA_FILE).exists():
+            path = folder / GZIP_ARPA_FILE
         return cls(read_arpa(path), name=name, trained_on=trained_on)
 
     @property
@@ -99,11 +99,11 @@ def save(folder: Path, table: NgramTable, config: Mapping[str, object]) -> None:
         LmError: The folder cannot be written.
     """
     with atomic_folder(folder) as temporary:
-        write_arpa(table, temporary / MODEL)
-        write_config(temporary, {"type": TYPE, **config})
+        write_arpa(table, temporary / ARPA_FILE)
+        write_config(temporary, {"type": MODEL_TYPE, **config})
 
 
-BINARY_MODEL = "model.binary"
+BINARY_FILE = "model.binary"
 
 
 class _Model(Protocol):
@@ -138,7 +138,7 @@ class KenlmScorer:
             LmError: KenLM is not installed, or the model is missing or damaged.
         """
         config = read_config(folder)
-        names = (BINARY_MODEL, MODEL, COMPRESSED_MODEL)
+        names = (BINARY_FILE, ARPA_FILE, GZIP_ARPA_FILE)
         path = next((folder / name for name in names if (folder / name).is_file()), None)
         if path is None:
             raise LmError(f"{folder} holds none of {', '.join(names)}. Put an n-gram model there.")

@@ -16,7 +16,7 @@ from lm.errors import LmError
 from lm.model_folder import CONFIG, atomic_write, read_config
 from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network, drop_shared_duplicates
 
-TYPE = "recurrent"
+MODEL_TYPE = "recurrent"
 WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
     "weights.safetensors",
     "vocab.txt",
@@ -25,8 +25,8 @@ WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT = (
     "checkpoint.safetensors",
 )
 # The folder of the models that a training kept on its way.
-HISTORY = "checkpoints"
-FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT, HISTORY)
+HISTORY_FOLDER = "checkpoints"
+FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT, HISTORY_FOLDER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ def load_network(folder: Path) -> TrainedNetwork:
             f"({len(vocabulary.words):,} words; expected {shape.vocabulary_size:,}, hash "
             f"{str(expected)[:12]}). Put the model's own {VOCABULARY} back."
         )
-    with _Undrawn():
+    with _SkipInitialisation():
         network = build_network(shape)
     load_weights(network, folder / WEIGHTS)
     tags = tuple(_read_lines(folder / TAGS)) if shape.n_tags else ()
@@ -72,7 +72,7 @@ def load_network(folder: Path) -> TrainedNetwork:
     return TrainedNetwork(network.eval(), vocabulary, tags, name, trained_on)
 
 
-class _Undrawn(TorchFunctionMode):
+class _SkipInitialisation(TorchFunctionMode):
     """Skips the random initialisation of weights, because a file's weights replace them."""
 
     def __torch_function__(
@@ -110,10 +110,10 @@ def load_weights(network: RecurrentNetwork, path: Path) -> None:
             f"cannot read the weights {path} ({reason}). Train the model again, or continue "
             "with `--resume` if its training was not finished."
         ) from error
-    fill(network, weights, path)
+    copy_weights(network, weights, path)
 
 
-def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path) -> None:
+def copy_weights(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path) -> None:
     """Copy weights into a network by name.
 
     Raises:

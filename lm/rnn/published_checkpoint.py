@@ -14,11 +14,11 @@ from torch import Tensor
 from lm.corpora.vocab import Vocabulary, read_vocabulary, write_vocabulary
 from lm.errors import LmError
 from lm.model_folder import atomic_folder, refuse_overwrite, write_config
-from lm.rnn.folder import FILES, TYPE, VOCABULARY, WEIGHTS, fill, save_weights
+from lm.rnn.folder import FILES, MODEL_TYPE, VOCABULARY, WEIGHTS, copy_weights, save_weights
 from lm.rnn.network import Kind, NetworkShape, build_network, drop_shared_duplicates
 from lm.rnn.safe_unpickle import Shell, View, read_pickled
 
-_RENAMED = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
+_NAME_PREFIXES = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
 _KINDS: dict[str, Kind] = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "srn", "RNN_RELU": "srn_relu"}
 # Rows of a layer's recurrent weight, as a multiple of the hidden size.
 _GATES: dict[int, Kind] = {4: "lstm", 3: "gru"}
@@ -96,7 +96,7 @@ def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         new + name.removeprefix(old): tensor
         for name, tensor in weights.items()
-        for old, new in _RENAMED.items()
+        for old, new in _NAME_PREFIXES.items()
         if name.startswith(old)
     }
 
@@ -187,14 +187,14 @@ def convert(
     words = read_vocabulary(vocabulary)
     _check_words(words, shape, vocabulary, path)
     network = build_network(shape)
-    fill(network, weights, path)
+    copy_weights(network, weights, path)
     with atomic_folder(out) as folder:
         save_weights(network, folder / WEIGHTS)
         write_vocabulary(folder / VOCABULARY, words)
         write_config(
             folder,
             {
-                "type": TYPE,
+                "type": MODEL_TYPE,
                 "name": name,
                 "trained_on": trained_on,
                 "network": shape.to_config(),

@@ -78,7 +78,7 @@ class View:
         return data.as_strided(self.size, self.stride, start).float().clone()
 
 
-class _Harmless:
+class _SafeFunction:
     """A function that is safe to call, and that no pickle can modify."""
 
     __slots__ = ("_call",)
@@ -103,19 +103,19 @@ def _parameter(data: View, *_: object) -> View:
     return data
 
 
-_HARMLESS: dict[tuple[str, str], object] = {
+_SAFE_FUNCTIONS: dict[tuple[str, str], object] = {
     ("collections", "OrderedDict"): OrderedDict,
-    ("torch._utils", "_rebuild_tensor"): _Harmless(_view),
-    ("torch._utils", "_rebuild_tensor_v2"): _Harmless(_view),
-    ("torch._utils", "_rebuild_parameter"): _Harmless(_parameter),
-    ("torch.nn.parameter", "Parameter"): _Harmless(_parameter),
+    ("torch._utils", "_rebuild_tensor"): _SafeFunction(_view),
+    ("torch._utils", "_rebuild_tensor_v2"): _SafeFunction(_view),
+    ("torch._utils", "_rebuild_parameter"): _SafeFunction(_parameter),
+    ("torch.nn.parameter", "Parameter"): _SafeFunction(_parameter),
     ("builtins", "set"): set,
     ("__builtin__", "set"): set,
 }
 # Module classes that language models consist of; their objects become shells. Scripts that
 # define the model themselves pickle it as a class of "__main__".
-_SHELLED = ("model", "__main__")
-_SHELLED_BELOW = ("torch.nn.modules.", "torch.nn.backends.")
+_SHELL_MODULES = ("model", "__main__")
+_SHELL_PREFIXES = ("torch.nn.modules.", "torch.nn.backends.")
 
 
 class _Unpickler(pickle.Unpickler):
@@ -124,11 +124,11 @@ class _Unpickler(pickle.Unpickler):
         self._storages = storages
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
-        if (module, name) in _HARMLESS:
-            return _HARMLESS[module, name]
+        if (module, name) in _SAFE_FUNCTIONS:
+            return _SAFE_FUNCTIONS[module, name]
         if module in _STORAGE_MODULES and name in _STORAGES:
             return _STORAGES[name]
-        if module in _SHELLED or module.startswith(_SHELLED_BELOW):
+        if module in _SHELL_MODULES or module.startswith(_SHELL_PREFIXES):
             return Shell
         raise pickle.UnpicklingError(f"it asks for {module}.{name}, which no weights need")
 

@@ -21,7 +21,7 @@ from lm.scoring.kernels import (
     measure_kernel,
     target_logits,
 )
-from lm.scoring.reading import evaluate
+from lm.scoring.reading import score_trie
 from lm.scoring.trie import Floats, Ints, Trie, build_tries
 
 DEFAULT_BUDGET_BYTES = 2**30
@@ -222,7 +222,7 @@ class RecurrentScorer:
         """Return one array per string; values before ``context_lengths`` are meaningless."""
         logprobs: list[Floats] = [np.empty(0)] * len(context_lengths)
         for trie in tries:
-            nodes = evaluate(trie, reader, trie.scored_nodes(context_lengths))
+            nodes = score_trie(trie, reader, trie.scored_nodes(context_lengths))
             for string, path in trie.rows():
                 logprobs[string] = nodes[path]
         return logprobs

@@ -14,7 +14,7 @@ from lm.scoring.trie import Ints
 
 # With this number of rows, gates are small compared with the states.
 _ROWS_PER_CHUNK = 4 * ROWS_AT_A_TIME
-_DEDUPLICATED = ("lstm", "srn", "srn_relu")
+_DEDUPLICATED_KINDS = ("lstm", "srn", "srn_relu")
 
 
 class Step(Protocol):
@@ -65,7 +65,7 @@ class _OwnForward:
 
 def choose_step(network: RecurrentNetwork) -> Step:
     """Return the fastest step that the network supports."""
-    is_naive = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
+    is_naive = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED_KINDS
     return NaiveStep(network) if is_naive else DeduplicatedStep(network)
 
 

@@ -64,7 +64,7 @@ class RunReader(Protocol[State]):
         ...
 
 
-def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Floats:
+def score_trie(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Floats:
     """Return the log-probability of each wanted node's token after the beginning before it.
 
     The model reads each beginning once, a level or a run of levels at a time. Beginnings without
@@ -79,26 +79,26 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
         float64, shape ``(nodes,)``, or ``(nodes, numbers)`` for a model with several numbers per
         token; NaN for nodes that are not wanted.
     """
-    walk = _Walk(trie, model, wanted)
+    walk = _TrieReader(trie, model, wanted)
     n_levels, level = trie.level_starts.size - 1, 0
     along = isinstance(model, RunReader)
-    ends = _run_ends(walk.counts, walk.n_parents)
+    ends = _find_run_ends(walk.counts, walk.n_parents)
     while level < n_levels:
-        walk.ask(level)
+        walk.score_level(level)
         n_rows = int(walk.counts[level])
         if not n_rows:
             break
         last = min(int(ends[level]), level + _TOKENS_AT_MOST // n_rows)
         if along and last - level >= _LEVELS_AT_LEAST:
-            walk.read_run(level, last)
+            walk.read_levels(level, last)
             level = last
         else:
             walk.read(level)
             level += 1
-    return walk.found
+    return walk.results
 
 
-def _run_ends(counts: Ints, n_parents: Ints) -> Ints:
+def _find_run_ends(counts: Ints, n_parents: Ints) -> Ints:
     """Return for each level the first level after it at which a beginning branches or ends.
 
     Args:
@@ -111,18 +111,18 @@ def _run_ends(counts: Ints, n_parents: Ints) -> Ints:
     return stops[np.searchsorted(stops, np.arange(counts.size), "right")]
 
 
-class _Walk(Generic[State]):
+class _TrieReader(Generic[State]):
     """The state of reading a trie level by level.
 
     Attributes:
-        found: The results of the wanted nodes so far.
+        results: The results of the wanted nodes so far.
         counts: int64, shape ``(levels,)``: the number of nodes read at each level.
         n_parents: int64, shape ``(levels,)``: the number of their different parents.
     """
 
     def __init__(self, trie: Trie, model: IncrementalModel[State], wanted: Bools) -> None:
         self._trie, self._model, self._wanted = trie, model, wanted
-        self.found = np.full(trie.tokens.size, np.nan)
+        self.results = np.full(trie.tokens.size, np.nan)
         self._needed = _find_ancestors(trie, wanted)
         # Rows of the states: a node's index among the nodes read at its level.
         read_before = np.concatenate(([0], np.cumsum(self._needed)))
@@ -136,16 +136,16 @@ class _Walk(Generic[State]):
         self.n_parents = np.diff(np.concatenate(([0], np.cumsum(new_parent)))[firsts])
         self._state = model.begin()
 
-    def ask(self, level: int) -> None:
-        """Compute the results of a level's wanted nodes; all earlier levels must have been read."""
-        self._ask(self._state, self._select_nodes(level, self._wanted))
+    def score_level(self, level: int) -> None:
+        """Compute the results for one level's wanted nodes, after reading all earlier levels."""
+        self._score(self._state, self._select_nodes(level, self._wanted))
 
     def read(self, level: int) -> None:
         """Read the nodes of a level that are needed for later nodes."""
         nodes = self._select_nodes(level, self._needed)
         self._state = self._model.extend(self._state, self._rows[nodes], self._trie.tokens[nodes])
 
-    def read_run(self, first: int, last: int) -> None:
+    def read_levels(self, first: int, last: int) -> None:
         """Read levels ``first`` to ``last - 1``, and compute the wanted nodes after ``first``."""
         levels = [self._select_nodes(level, self._needed) for level in range(first, last)]
         tokens = np.stack([self._trie.tokens[nodes] for nodes in levels])
@@ -157,16 +157,16 @@ class _Walk(Generic[State]):
         ]
         sizes = [nodes.size for nodes in wanted_by_level]
         row_offsets = np.repeat(np.arange(len(wanted_by_level)) * tokens.shape[1], sizes)
-        self._ask(read, np.concatenate([*wanted_by_level, np.empty(0, np.int64)]), row_offsets)
+        self._score(read, np.concatenate([*wanted_by_level, np.empty(0, np.int64)]), row_offsets)
 
-    def _ask(self, state: State, nodes: Ints, row_offsets: Ints | int = 0) -> None:
+    def _score(self, state: State, nodes: Ints, row_offsets: Ints | int = 0) -> None:
         if not nodes.size:
             return
         rows = (self._rows[nodes] + row_offsets).astype(np.int64)
         answers = self._model.logprobs_nats(state, rows, self._trie.tokens[nodes])
-        if self.found.ndim < answers.ndim:
-            self.found = np.full((self.found.size, answers.shape[1]), np.nan)
-        self.found[nodes] = answers
+        if self.results.ndim < answers.ndim:
+            self.results = np.full((self.results.size, answers.shape[1]), np.nan)
+        self.results[nodes] = answers
 
     def _select_nodes(self, level: int, selected: Bools) -> Ints:
         start, end = self._trie.level_starts[level : level + 2].tolist()

@@ -50,7 +50,7 @@ class TreePacking:
             For each string float64, shape ``(tokens,)``; the context's values are meaningless.
         """
         logprobs: list[Floats] = [np.empty(0)] * len(strings)
-        for trie in tries_of(strings):
+        for trie in build_readable_tries(strings):
             for string, scores in self.evaluate(trie, context_lengths):
                 logprobs[string] = scores
         return logprobs
@@ -116,7 +116,7 @@ def ancestors(parents: Ints) -> Bools:
     return is_ancestor
 
 
-def tries_of(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
+def build_readable_tries(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
     """Yield tries that a transformer can read at once.
 
     Each prompt of a session is the beginning of the next, so a session fits into a trie that is
@@ -128,7 +128,7 @@ def tries_of(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
 
 
 # The tokens that a trial reads, as a multiple of those of the tested trie.
-_TRIED = 2
+_TRIAL_MULTIPLE = 2
 # Packed and plain products are summed in different orders; a greater difference means that
 # # something else is computed.
 WORST_NATS = 1e-4
@@ -178,7 +178,7 @@ class CheckedPacking:
 
     def _try(self, strings: Sequence[Sequence[int]]) -> None:
         """Test these strings if necessary, and set ``fault`` if the test fails."""
-        tries = list(tries_of(strings))
+        tries = list(build_readable_tries(strings))
         for chains in (False, True):
             some = [trie for trie in tries if is_long_chain(trie) is chains]
             if some and not self.fault:
@@ -204,7 +204,7 @@ class CheckedPacking:
         except Exception as error:
             return f"it does not take a mask of ancestors ({type(error).__name__})"
         packed = list(chain.from_iterable(results))
-        n_tokens = _TRIED * sum(trie.tokens.size for trie in tries)
+        n_tokens = _TRIAL_MULTIPLE * sum(trie.tokens.size for trie in tries)
         if is_long_chain(tries[0]):
             packed = _sample_evenly(packed, n_tokens // 2)
         else:

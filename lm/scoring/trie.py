@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 ROOT = -1
 # A string with this number of own tokens is more than another ending of the previous one.
-_APART = 4
+_MIN_OWN = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +144,7 @@ def _find_border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int)
     own_tokens, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
     nodes = np.cumsum(own_tokens) + shared[0]
     longest = np.maximum.accumulate(lengths[first:last])
-    cheap = (own_tokens[1:] >= _APART) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
+    cheap = (own_tokens[1:] >= _MIN_OWN) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
     places = np.flatnonzero(cheap)
     return first + 1 + int(places[0]) if places.size else last
 

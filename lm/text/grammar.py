@@ -12,7 +12,7 @@ WordLists = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class FeatureValue:
     """A feature's value: a literal, or a variable's value, which may take an agreement error."""
 
     text: str
@@ -21,18 +21,18 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LiteralWords:
     """Literal words in a sequence of a rule."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedWord:
     """A word from a list, in the form of a value; without a value, the list has no forms."""
 
     list: str
-    form: Value | None
+    form: FeatureValue | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Call:
     """Another rule, with the values of its parameters."""
 
     rule: str
-    values: tuple[Value, ...]
+    values: tuple[FeatureValue, ...]
 
 
-Symbol = Words | Listed | Call
+Symbol = LiteralWords | ListedWord | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedLists:
     """Word lists with held-out pairs: some of these nouns never occur with some of these verbs."""
 
     nouns: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class TextGrammar:
     sha256: str
     attractor_of: Mapping[str, str] = field(default_factory=dict)
     attractor_share: float | None = None
-    paired: Paired = Paired()
+    paired: PairedLists = PairedLists()
 
 
 @dataclass(frozen=True, slots=True)

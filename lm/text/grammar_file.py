@@ -36,13 +36,13 @@ from lm.text.grammar import (
     Call,
     Expansion,
     Features,
-    Listed,
-    Paired,
+    FeatureValue,
+    ListedWord,
+    LiteralWords,
+    PairedLists,
     Rule,
     Symbol,
     TextGrammar,
-    Value,
-    Words,
     check_call,
 )
 
@@ -117,7 +117,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
         rules,
         hashlib.sha256(data).hexdigest(),
         attractor_of,
-        paired=Paired(file.paired.nouns, file.paired.verbs) if file.paired else Paired(),
+        paired=PairedLists(file.paired.nouns, file.paired.verbs) if file.paired else PairedLists(),
     )
 
 
@@ -225,9 +225,9 @@ def _split_marks(body: str) -> tuple[str, tuple[str, ...]]:
 
 def _read_symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) -> Symbol:
     if match["words"]:
-        return Words(match["words"])
+        return LiteralWords(match["words"])
     if match["list"]:
-        return Listed(
+        return ListedWord(
             match["list"], _read_value(match["form"], features) if match["form"] else None
         )
     return Call(
@@ -235,21 +235,21 @@ def _read_symbol(match: re.Match[str], features: Mapping[str, tuple[str, ...]]) 
     )
 
 
-def _read_value(text: str, features: Mapping[str, tuple[str, ...]]) -> Value:
+def _read_value(text: str, features: Mapping[str, tuple[str, ...]]) -> FeatureValue:
     name = text.removeprefix("~")
     may_err = text.startswith("~")
     if may_err and len(features.get(name, ())) < 2:
         raise LmError(
             f'"{text}" is not a feature with two values. Only such a feature can disagree.'
         )
-    return Value(name, name in features, may_err)
+    return FeatureValue(name, name in features, may_err)
 
 
-def _list_values(symbol: Symbol) -> tuple[Value, ...]:
+def _list_values(symbol: Symbol) -> tuple[FeatureValue, ...]:
     match symbol:
         case Call():
             return symbol.values
-        case Listed() if symbol.form:
+        case ListedWord() if symbol.form:
             return (symbol.form,)
     return ()
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from itertools import accumulate, product
 
 from lm.errors import LmError
-from lm.text.grammar import Call, Listed, TextGrammar, Value, WordLists, Words
+from lm.text.grammar import Call, FeatureValue, ListedWord, LiteralWords, TextGrammar, WordLists
 from lm.text.shares import held_out_pairs
 
 _MOST_FAILURES = 10_000
-_DEEPEST = 60
+_MOST_DEPTH = 60
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _Sentence:
     """One expanded sentence: its texts and their tags, and its counts."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
@@ -108,22 +108,22 @@ class Sentences(Iterator[str]):
             "less recursion."
         )
 
-    def _draw(self) -> "_Drawn | None":
+    def _draw(self) -> "_Sentence | None":
         """Return a sentence; None if the rules nested too deep."""
-        drawn = _Drawn()
+        drawn = _Sentence()
         try:
             self._expand(self.grammar.start, (), drawn, 0)
         except RecursionError:
             return None
         return drawn
 
-    def _has_held_out(self, drawn: "_Drawn") -> bool:
+    def _has_held_out(self, drawn: "_Sentence") -> bool:
         if not self.held_out:
             return False
         return any(pair in self.held_out for pair in product(drawn.entries, drawn.entries))
 
-    def _expand(self, name: str, values: tuple[str, ...], drawn: "_Drawn", depth: int) -> None:
-        if depth > _DEEPEST:
+    def _expand(self, name: str, values: tuple[str, ...], drawn: "_Sentence", depth: int) -> None:
+        if depth > _MOST_DEPTH:
             raise RecursionError
         rule = self.grammar.rules[name]
         bound = dict(zip(rule.parameters, values, strict=True))
@@ -133,24 +133,24 @@ class Sentences(Iterator[str]):
             bound[feature] = self._drawn_value(feature, bound, drawn)
         for symbol in expansion.symbols:
             match symbol:
-                case Words(text):
+                case LiteralWords(text):
                     drawn.texts.append((text, name))
-                case Listed(list_, None):
+                case ListedWord(list_, None):
                     self._take(list_, list_, name, drawn)
-                case Listed(list_, Value() as form):
+                case ListedWord(list_, FeatureValue() as form):
                     value = self._value(form, bound)
                     self._take(list_, f"{list_}.{value}", f"{name}.{value}", drawn)
                 case Call(rule_name, given):
                     taken = tuple(self._value(value, bound) for value in given)
                     self._expand(rule_name, taken, drawn, depth + 1)
 
-    def _take(self, list_: str, key: str, tag: str, drawn: "_Drawn") -> None:
+    def _take(self, list_: str, key: str, tag: str, drawn: "_Sentence") -> None:
         words = self.words[key]
         index = self._rng.choice(range(len(words)))
         drawn.texts.append((words[index], tag))
         drawn.entries.append((list_, index))
 
-    def _drawn_value(self, feature: str, bound: Mapping[str, str], drawn: "_Drawn") -> str:
+    def _drawn_value(self, feature: str, bound: Mapping[str, str], drawn: "_Sentence") -> str:
         values = self.grammar.features[feature]
         attracted = bound.get(self.grammar.attractor_of.get(feature, ""))
         share = self.grammar.attractor_share
@@ -164,7 +164,7 @@ class Sentences(Iterator[str]):
         drawn.attractors += attracted is not None and value != attracted
         return value
 
-    def _value(self, value: Value, bound: Mapping[str, str]) -> str:
+    def _value(self, value: FeatureValue, bound: Mapping[str, str]) -> str:
         if not value.is_variable:
             return value.text
         right = bound[value.text]
@@ -176,7 +176,7 @@ class Sentences(Iterator[str]):
         return right
 
 
-def sentences(
+def sample(
     grammar: TextGrammar,
     word_lists: WordLists,
     n: int,
@@ -207,7 +207,7 @@ def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:
         for expansion in rule.expansions:
             for symbol in expansion.symbols:
                 for key in (
-                    _list_feature_values(grammar, symbol) if isinstance(symbol, Listed) else ()
+                    _list_feature_values(grammar, symbol) if isinstance(symbol, ListedWord) else ()
                 ):
                     if not words.get(key):
                         raise LmError(
@@ -217,7 +217,7 @@ def _check_word_lists(grammar: TextGrammar, words: WordLists) -> None:
                         )
 
 
-def _list_feature_values(grammar: TextGrammar, symbol: Listed) -> list[str]:
+def _list_feature_values(grammar: TextGrammar, symbol: ListedWord) -> list[str]:
     if symbol.form is None:
         return [symbol.list]
     form = symbol.form

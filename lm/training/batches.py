@@ -25,7 +25,7 @@ class Window:
     targets: Tensor
 
 
-class Columns:
+class TextColumns:
     """A text cut into ``batch`` pieces of equal length, which are read in parallel, by windows.
 
     Tokens that do not fill the last row are omitted. Each process reads only its own columns.

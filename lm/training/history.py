@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lm.errors import LmError
 from lm.model_folder import atomic_folder
-from lm.rnn.folder import HISTORY, WEIGHTS, save_weights
+from lm.rnn.folder import HISTORY_FOLDER, WEIGHTS, save_weights
 from lm.rnn.network import RecurrentNetwork
 from lm.training.checkpoint import Progress
 from lm.training.plan import TrainingPlan
@@ -45,7 +45,7 @@ class TrainingHistory:
             LmError: The folder cannot be written.
         """
         plan, seen = self._plan, {"step": progress.step, "tokens_seen": self._plan.seen(progress)}
-        with atomic_folder(plan.out / HISTORY / f"step{progress.step}") as temporary:
+        with atomic_folder(plan.out / HISTORY_FOLDER / f"step{progress.step}") as temporary:
             replace(plan, out=temporary).begin_folder(seen)
             save_weights(network, temporary / WEIGHTS)
 
@@ -56,7 +56,7 @@ def refuse_missing_history(plan: TrainingPlan) -> None:
     Raises:
         LmError: It was.
     """
-    if not (plan.out / HISTORY).is_dir():
+    if not (plan.out / HISTORY_FOLDER).is_dir():
         raise LmError(
             f"{plan.out} holds this model without the checkpoints of its training. Choose another "
             "folder to train it again with `--keep-checkpoints`, or leave the option out."

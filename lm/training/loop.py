@@ -21,7 +21,7 @@ from torch.nn.parallel import DistributedDataParallel
 from lm.devices import Processes, gather_from_all, is_set_anywhere, sum_over_all
 from lm.errors import LmError
 from lm.rnn.network import State, drop_shared_duplicates
-from lm.training.batches import Columns, Window
+from lm.training.batches import TextColumns, Window
 from lm.training.checkpoint import Checkpoint, Progress
 from lm.training.objective import Objective, get_optimizer_state, make_optimizer
 from lm.training.settings import TrainingSettings
@@ -57,7 +57,7 @@ class Validation:
 
 
 def validate(
-    objective: Objective, texts: Sequence[Columns], unknown: int, processes: Processes
+    objective: Objective, texts: Sequence[TextColumns], unknown: int, processes: Processes
 ) -> Validation:
     """Return the losses on each task's validation text; afterwards the network is in training mode.
 
@@ -78,7 +78,7 @@ def validate(
 
 
 def _compute_mean_losses(
-    objective: Objective, task: int, text: Columns, unknown: int, processes: Processes
+    objective: Objective, task: int, text: TextColumns, unknown: int, processes: Processes
 ) -> tuple[float, float]:
     """Return the mean loss of all targets and of those that are known words."""
     device = next(objective.parameters()).device
@@ -133,8 +133,8 @@ class TrainingHooks(Protocol):
 class Texts:
     """The training columns of each task, words first, and the validation texts, likewise."""
 
-    train: Sequence[Columns]
-    valid: Sequence[Columns]
+    train: Sequence[TextColumns]
+    valid: Sequence[TextColumns]
     unknown: int
 
 

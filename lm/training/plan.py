@@ -21,16 +21,16 @@ from lm.corpora.tagged_text import (
 from lm.corpora.vocab import write_vocabulary
 from lm.devices import Processes
 from lm.model_folder import DISTRIBUTION, write_config
-from lm.rnn.folder import TAGS, TYPE, VOCABULARY
+from lm.rnn.folder import MODEL_TYPE, TAGS, VOCABULARY
 from lm.rnn.network import NetworkShape
-from lm.training.batches import Columns
+from lm.training.batches import TextColumns
 from lm.training.checkpoint import Progress
 from lm.training.loop import Texts
-from lm.training.settings import NAMES, TrainingSettings
+from lm.training.settings import TYPE_NAMES, TrainingSettings
 
 TAGS_SHA256 = "tags_sha256"
 # A resumed training may differ in these settings: its length, learning rate and clipping.
-_MAY_CHANGE = ("epochs", "patience", "lr", "clip")
+_CHANGEABLE_SETTINGS = ("epochs", "patience", "lr", "clip")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +103,8 @@ class TrainingPlan:
         """Return the content of config.json before training."""
         corpus, settings = self.corpus, self.settings
         config: dict[str, object] = {
-            "type": TYPE,
-            "name": self.name or NAMES[settings.type],
+            "type": MODEL_TYPE,
+            "name": self.name or TYPE_NAMES[settings.type],
             "trained_on": corpus.described,
             "network": self.shape().to_config(),
             "training": settings.to_config(),
@@ -129,7 +129,7 @@ class TrainingPlan:
             (self.out / TAGS).write_text(tags, encoding="utf-8", newline="\n")
 
     def seen(self, progress: Progress) -> int:
-        """Return the number of words that a training has read, those of earlier epochs included."""
+        """Return the number of words that a training has read, including earlier epochs."""
         settings = self.settings
         rows = (len(self.corpus.splits[TRAIN]) - 1) // settings.batch
         in_epoch = min(progress.window * settings.steps, rows)
@@ -139,7 +139,7 @@ class TrainingPlan:
         """Return the properties that a checkpoint must share to be resumed."""
         settings = self.settings.to_config()
         fixed_settings = {
-            name: value for name, value in settings.items() if name not in _MAY_CHANGE
+            name: value for name, value in settings.items() if name not in _CHANGEABLE_SETTINGS
         }
         hashes = {
             "corpus": self.corpus.sha256,
@@ -162,7 +162,7 @@ class TrainingPlan:
             self.corpus.vocabulary.unknown,
         )
 
-    def _columns(self, split: str, processes: Processes) -> list[Columns]:
+    def _columns(self, split: str, processes: Processes) -> list[TextColumns]:
         ids = self.corpus.splits[split]
         pairs = [(ids[:-1], ids[1:])]
         if self.tag_data:
@@ -176,10 +176,10 @@ class TrainingPlan:
         targets: NDArray[np.int32],
         split: str,
         processes: Processes,
-    ) -> Columns:
+    ) -> TextColumns:
         batch, steps = self.settings.batch, self.settings.steps
         if split == VALID:
             # A short validation text is read in fewer columns instead of not at all.
             fewer = max(1, min(batch, len(inputs) // steps) // processes.world)
             batch = fewer * processes.world
-        return Columns(inputs, targets, batch, steps, processes.rank, processes.world)
+        return TextColumns(inputs, targets, batch, steps, processes.rank, processes.world)

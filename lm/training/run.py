@@ -8,7 +8,7 @@ import torch
 from lm.devices import Processes
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config, refuse_overwrite, write_config
-from lm.rnn.folder import CHECKPOINT, FILES, METRICS, WEIGHTS, fill
+from lm.rnn.folder import CHECKPOINT, FILES, METRICS, WEIGHTS, copy_weights
 from lm.rnn.folder import save_weights as write_weights
 from lm.rnn.network import build_network
 from lm.training.checkpoint import Checkpoint, Progress, load_checkpoint, save_checkpoint
@@ -134,7 +134,7 @@ def start_or_resume(
     network = build_network(plan.shape())
     checkpoint = _checkpoint(plan) if checkpoint_path.is_file() else None
     if checkpoint:
-        fill(network, dict(checkpoint.weights), checkpoint_path)
+        copy_weights(network, dict(checkpoint.weights), checkpoint_path)
     writer.objective = Objective(network.to(device))
     trainer = Trainer(
         writer.objective,
@@ -167,7 +167,7 @@ def _checkpoint(plan: TrainingPlan) -> Checkpoint:
     return checkpoint
 
 
-def finish(plan: TrainingPlan, progress: Progress) -> None:
+def finish_training(plan: TrainingPlan, progress: Progress) -> None:
     """Write the results to config.json, and remove the checkpoint."""
     best = progress.rows[progress.best_epoch - 1]
     result = {

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lm.errors import LmError, at, locate_errors
 
 ModelType = Literal["lstm", "srn", "windowed", "multitask"]
-NAMES: dict[ModelType, str] = {
+TYPE_NAMES: dict[ModelType, str] = {
     "lstm": "LSTM",
     "srn": "simple RNN",
     "windowed": "5-gram LSTM",
@@ -123,7 +123,7 @@ PRESETS: dict[str, TrainingSettings] = {
 }
 
 
-def preset(name: str) -> TrainingSettings:
+def get_preset(name: str) -> TrainingSettings:
     """Return the settings of a preset.
 
     Raises:
@@ -136,7 +136,7 @@ def preset(name: str) -> TrainingSettings:
     return PRESETS[name]
 
 
-GRIDS = Path(__file__).parent / "grids"
+GRIDS_FOLDER = Path(__file__).parent / "grids"
 
 
 class _Spec(BaseModel):
@@ -157,18 +157,18 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
     Raises:
         LmError: The file is missing or malformed, or a setting is unknown.
     """
-    packaged = GRIDS / f"{spec}.toml"
+    packaged = GRIDS_FOLDER / f"{spec}.toml"
     path = packaged if packaged.is_file() else Path(spec)
     try:
         with locate_errors(path):
             file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
             with at("preset"):
-                base = preset(file.preset)
+                base = get_preset(file.preset)
             with at("settings"):
                 base = base.changed(**file.settings)
             return _models(base, file.grid)
     except OSError as error:
-        names = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
+        names = ", ".join(sorted(grid.stem for grid in GRIDS_FOLDER.glob("*.toml")))
         raise LmError(
             f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {names}."
         ) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.archive.pack import MANIFEST, RESULTS, Choices, hash_files, recompute_results
+from analysis.archive.pack import MANIFEST, RESULTS, Settings, hash_files, recompute_results
 from analysis.data.load import load_run
 from analysis.takers.answers import read_manifest
 from tests.analysis import small_run
@@ -59,7 +59,7 @@ def test_a_capsule_opens_and_its_tables_are_made_again(folder: Path, tmp_path: P
     manifest = json.loads((tmp_path / "capsule" / MANIFEST).read_text("utf-8"))
     held = hash_files(tmp_path / "capsule")
     assert all(held[name] == digest for name, digest in manifest["files"].items())
-    recompute_results(tmp_path / "capsule", Choices(**manifest["choices"]), tmp_path / "again")
+    recompute_results(tmp_path / "capsule", Settings(**manifest["choices"]), tmp_path / "again")
     before = tmp_path / "capsule" / RESULTS / "tables"
     for path in before.glob("*.csv"):
         again = rows(tmp_path / "again" / "tables" / path.name)

@@ -27,7 +27,7 @@ def found(given):
 
 def with_own(monkeypatch, **said):
     own = Finding("own", Section.WORDS, found, **said)
-    monkeypatch.setattr(base, "SHARED", (*base.SHARED, own))
+    monkeypatch.setattr(base, "SHARED_FINDINGS", (*base.SHARED_FINDINGS, own))
 
 
 @pytest.mark.parametrize("slow", [False, True])

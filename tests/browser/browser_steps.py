@@ -7,7 +7,7 @@ from pathlib import Path
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Frame, Page, expect
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 
 Window = Page | Frame
 # Two animation frames, as the page itself waits: after them the trial takes answers.
@@ -19,7 +19,7 @@ def minimal(
 ) -> Path:
     """Copy the minimal study in another language, with other trial keys, with changed lines."""
     study = folder / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     if not (study / "texts" / language).exists():
         shutil.copytree(study / "texts" / "en", study / "texts" / language)
     lines = (study / "study.toml").read_text("utf-8").splitlines()

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from experiment.money import (
     MoneyError,
-    amounts,
-    digits,
+    count_decimals,
     in_words,
     major_units,
     minor_units,
-    written,
+    parse_amounts,
+    write_amount,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -24,8 +24,8 @@ CURRENCIES = ("USD", "JPY", "KWD", "CLF")
 
 @given(st.sampled_from(CURRENCIES), st.integers(0, 10**12 - 1))
 def test_what_is_written_is_read_as_the_same_amount(currency, amount_minor):
-    assert minor_units(written(amount_minor, currency), currency) == amount_minor
-    assert major_units(amount_minor, currency) * 10 ** digits(currency) == amount_minor
+    assert minor_units(write_amount(amount_minor, currency), currency) == amount_minor
+    assert major_units(amount_minor, currency) * 10 ** count_decimals(currency) == amount_minor
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_what_is_no_amount_of_the_currency_is_refused_and_nothing_is_rounded(tex
 @pytest.mark.parametrize("code", ["usd", "XXX", "DOLLAR", "", "XAU"])
 def test_what_is_no_currency_is_refused(code):
     with pytest.raises(MoneyError, match="is not a currency"):
-        digits(code)
+        count_decimals(code)
 
 
 def test_a_setting_lists_an_amount_of_each_currency():
-    assert amounts("20 USD, 2500 JPY") == {"USD": 2_000, "JPY": 2_500}
+    assert parse_amounts("20 USD, 2500 JPY") == {"USD": 2_000, "JPY": 2_500}
     for wrong in ("20", "20 USD 5 EUR", "2.5 JPY"):
         with pytest.raises(MoneyError):
-            amounts(wrong)
+            parse_amounts(wrong)
     with pytest.raises(
         MoneyError, match=r"USD is given twice. Expected one amount of each currency"
     ):
-        amounts("20 USD, 5 USD")
+        parse_amounts("20 USD, 5 USD")
 
 
 def test_an_amount_at_the_wire_is_exact():

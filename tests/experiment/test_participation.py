@@ -4,16 +4,16 @@ from itertools import product
 
 import pytest
 
-from experiment.participation import MOVES, IllegalMoveError, State, move
+from experiment.participation import TRANSITIONS, IllegalMoveError, State, move
 
 
 def test_every_state_says_where_it_leads():
-    assert set(MOVES) == set(State)
+    assert set(TRANSITIONS) == set(State)
 
 
 @pytest.mark.parametrize(("current", "wanted"), [*product(State, State)])
 def test_a_move_is_made_or_refused_as_the_table_says(current: State, wanted: State):
-    if wanted in MOVES[current]:
+    if wanted in TRANSITIONS[current]:
         assert move(current, wanted) is wanted
     else:
         with pytest.raises(IllegalMoveError, match=f'"{current}" cannot become "{wanted}"'):
@@ -41,8 +41,8 @@ def test_who_declined_may_only_be_asked_again():
 
 def test_whoever_consented_may_withdraw_and_who_finished_does_nothing_else():
     consented = {State.WORKING, State.ANSWERED, State.ABANDONED, State.FINISHED, State.LEFT}
-    assert {state for state in State if State.WITHDRAWN in MOVES[state]} == consented
-    assert MOVES[State.FINISHED] == {State.WITHDRAWN}
+    assert {state for state in State if State.WITHDRAWN in TRANSITIONS[state]} == consented
+    assert TRANSITIONS[State.FINISHED] == {State.WITHDRAWN}
 
 
 def test_who_abandoned_may_come_back():

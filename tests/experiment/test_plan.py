@@ -12,16 +12,16 @@ from experiment.authoring.check import require_sound
 from experiment.authoring.plan import (
     amend_plan,
     build_plan_values,
-    change_in_words,
-    changes,
-    hash_of,
-    lists_hash,
+    describe_change,
+    find_changes,
+    hash_lists,
+    hash_values,
     read_plan,
     refuse_silent_change,
     to_json,
 )
 from experiment.authoring.plan import (
-    frozen as frozen_plan,
+    freeze_plan as frozen_plan,
 )
 from experiment.commands.study import freeze
 from experiment.errors import StudyError
@@ -53,7 +53,7 @@ def test_a_plan_has_the_hash_of_its_values_and_travels_with_the_study(folder: Pa
     assert frozen(folder).exit_code == 0
     study = load_study(str(folder))
     plan = read_plan(study)
-    assert plan is not None and plan.sha256 == hash_of(plan.values)
+    assert plan is not None and plan.sha256 == hash_values(plan.values)
     places = sum(study.design.places(number) for number in range(study.design.n_lists))
     assert plan.values["n_participants"] == places
     assert "plan.json" in study_files(study)
@@ -65,7 +65,7 @@ def test_a_plan_from_before_comparisons_still_allows_the_launch(folder: Path):
     path = folder / "plan.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     del content["planned"]["questions"]
-    content["sha256"] = hash_of(content["planned"])
+    content["sha256"] = hash_values(content["planned"])
     path.write_text(json.dumps(content), encoding="utf-8")
     launched(folder)
     assert frozen(folder).exit_code == 0
@@ -170,32 +170,32 @@ def test_a_plan_changed_by_hand_or_of_a_newer_version_is_refused(folder: Path):
 def test_the_hash_of_lists_is_that_of_their_sorted_rows_with_list_item_and_kind():
     # printf '0\x1fa-1\x1ftarget\n0\x1fb-1\x1fcatch\n1\x1fa-1\x1ffiller\n' | sha256sum
     rows = [(1, "a-1", "filler"), (0, "b-1", "catch"), (0, "a-1", "target")]
-    assert lists_hash(rows) == "6b8cf9b2c21c9bdff32ded86cf990df35ae270a5bf8b63267d3285d9ee2633e1"
+    assert hash_lists(rows) == "6b8cf9b2c21c9bdff32ded86cf990df35ae270a5bf8b63267d3285d9ee2633e1"
     # The same items with one kind changed.
     rows[2] = (0, "a-1", "catch")
-    assert lists_hash(rows) == "2eba335db62870aef5c0ea6a271894074e05ba6023e4705c40e2809916839838"
+    assert hash_lists(rows) == "2eba335db62870aef5c0ea6a271894074e05ba6023e4705c40e2809916839838"
 
 
 def test_the_hash_of_values_is_that_of_compact_json_with_sorted_keys():
     # printf '{"a":"\xc3\xa9","b":[1,2.5]}' | sha256sum
     expected = "123b424b7606d08d0756074e1f76051117423e1a66a03e02f56fd334de63705b"
-    assert hash_of({"b": [1, 2.5], "a": "\u00e9"}) == expected
+    assert hash_values({"b": [1, 2.5], "a": "\u00e9"}) == expected
     # printf '{}' | sha256sum
     empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
-    assert frozen_plan({}, "2026-02-01").sha256 == hash_of({}) == empty
+    assert frozen_plan({}, "2026-02-01").sha256 == hash_values({}) == empty
 
 
 def test_changes_are_values_that_differ_new_names_and_names_that_went():
     before, after = {"seed": 1, "kept": 2, "went": 3}, {"kept": 2, "seed": 4, "new": 5}
-    assert changes(before, after) == {"seed": (1, 4), "went": (3, None), "new": (None, 5)}
-    assert changes(before, before) == {}
+    assert find_changes(before, after) == {"seed": (1, 4), "went": (3, None), "new": (None, 5)}
+    assert find_changes(before, before) == {}
 
 
 def test_an_amended_plan_has_the_new_values_and_the_changes_since_the_old():
     plan = frozen_plan({"seed": 1}, "2026-02-01")
     changed = amend_plan(plan, {"seed": 1, "n": 8}, "2026-02-03", "A larger room.")
     assert (changed.values, changed.frozen_on) == ({"seed": 1, "n": 8}, "2026-02-01")
-    assert changed.sha256 == hash_of({"n": 8, "seed": 1})
+    assert changed.sha256 == hash_values({"n": 8, "seed": 1})
     assert changed.amendments == (
         {
             "on": "2026-02-03",
@@ -225,7 +225,7 @@ def test_an_amended_plan_has_the_new_values_and_the_changes_since_the_old():
     ],
 )
 def test_a_change_in_words_is_short(before: object, after: object, words: str):
-    assert change_in_words("x", before, after) == words
+    assert describe_change("x", before, after) == words
 
 
 def test_a_plan_has_every_decision_of_the_study(folder: Path):

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 
 NAME = "mine"
 _KINDS = {
@@ -19,7 +19,7 @@ _KINDS = {
 
 def study_files() -> dict[str, bytes]:
     """Return the files of a sound study, by their names in the archive."""
-    folder = BUILT_IN / "minimal"
+    folder = STUDIES_FOLDER / "minimal"
     paths = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {f"{NAME}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in paths}
 

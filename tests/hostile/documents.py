@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 
-_TOML = (BUILT_IN / "minimal" / "study.toml").read_text("utf-8")
+_TOML = (STUDIES_FOLDER / "minimal" / "study.toml").read_text("utf-8")
 _DIGITS = "9" * 5_000
 _DEEP = 5_000
 # What a text of any kind may be.

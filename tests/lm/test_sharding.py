@@ -10,9 +10,9 @@ from lm.errors import LmError
 from lm.sharding import (
     HasFastMode,
     Loading,
+    make_shards,
     score_texts,
     scorer_of,
-    shards,
     stream_reader_of,
     workers,
 )
@@ -26,8 +26,8 @@ def model(folder: Path, name: str = "lstm") -> str:
 
 def test_shards_hold_each_text_once_and_neighbours_together():
     texts = ["b a", "a b", "b", "a", "a b"]
-    assert shards(texts, 2) == [[3, 1], [4, 2], [0]]
-    assert shards([]) == []
+    assert make_shards(texts, 2) == [[3, 1], [4, 2], [0]]
+    assert make_shards([]) == []
 
 
 def test_the_first_text_that_cannot_be_scored_is_named(tmp_path):
@@ -88,7 +88,7 @@ def scores(found) -> str:
 
 def test_two_workers_of_a_cluster_give_what_one_process_gives(tmp_path):
     folder = model(tmp_path / "model")
-    portions = [[SENTENCES[n] for n in own] for own in shards(SENTENCES, 2)]
+    portions = [[SENTENCES[n] for n in own] for own in make_shards(SENTENCES, 2)]
     here = [scores(score_texts(folder, portion)) for portion in portions]
     with (
         LocalCluster(

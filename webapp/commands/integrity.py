@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from experiment.integrity.certificate import Certificate
-from experiment.integrity.humanness import HumannessScore, rates_of
-from experiment.integrity.replays import FEWEST_SESSIONS, Replay
+from experiment.integrity.humanness import HumannessScore, load_rates
+from experiment.integrity.replays import FEWEST_SESSIONS, ReplayPair
 from experiment.studies.humanness import Rates
 from experiment.tables.files import text_table
 from webapp.commands.options import add_instance_option, open_sessions
@@ -67,8 +67,8 @@ def integrity(
         # The right answers are not revealed before the run is unblinded.
         blind = is_blind(session, found_run)
         of_block = [] if blind else list(score_humanness(session, found_run, study))
-        rates = rates_of(study)
-        pairs: list[Replay] = []
+        rates = load_rates(study)
+        pairs: list[ReplayPair] = []
         if seeks_replays or others:
             other_refs = [ref for ref in dict.fromkeys(others) if ref != run]
             other_runs = [find_named_run(session, ref) for ref in other_refs]
@@ -107,11 +107,11 @@ def integrity(
         _warn_about_block(of_block, rates)
 
 
-def _list_replays(ref: str, pairs: Sequence[Replay]) -> list[dict[str, object]]:
+def _list_replays(ref: str, pairs: Sequence[ReplayPair]) -> list[dict[str, object]]:
     return [asdict(pair) for pair in pairs if ref in (pair.first, pair.second)]
 
 
-def _show_replays(pairs: Sequence[Replay], n_sessions: int) -> None:
+def _show_replays(pairs: Sequence[ReplayPair], n_sessions: int) -> None:
     """Print the pairs of sessions that are too similar to come from two people."""
     if not pairs:
         shared = "pointer paths" if n_sessions < FEWEST_SESSIONS else "times or their pointer paths"

@@ -9,7 +9,7 @@ import click
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.design.frames import CHANCE, COUNTER, difference, expected_imbalance
+from experiment.design.frames import CHANCE, COUNTER, expected_imbalance, list_difference
 from experiment.participation import State
 from experiment.seeds import generator
 from experiment.studies.load import load_study
@@ -336,7 +336,7 @@ def _describe_imbalance(session: Session, run: Run, assignment: str, replay: Ses
         select(func.count()).where(Participant.run_id == run.id, Participant.list.is_not(None))
     ).scalar_one()
     n_lists, total = replay.study.design.n_lists, sum(n_finished_by_list.values())
-    imbalance = difference(n_finished_by_list, n_lists)
+    imbalance = list_difference(n_finished_by_list, n_lists)
     if not placed:
         return "Nobody has begun."
     dropout = 1 - total / placed

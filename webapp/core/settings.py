@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from experiment.errors import describe_validation_error
-from experiment.money import MoneyError, amounts
+from experiment.money import MoneyError, parse_amounts
 from webapp.core.addresses import AddressResolver, is_secure
 from webapp.errors import SettingError
 
@@ -200,7 +200,7 @@ class Settings(BaseModel):
     @classmethod
     def _check_amounts(cls, value: str) -> str:
         try:
-            amounts(value)
+            parse_amounts(value)
         except MoneyError as error:
             raise ValueError(
                 f"{error.problem}; amounts are written as: 20 USD, 2500 JPY"

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
-from experiment.participation import GONE
+from experiment.participation import ERASURE_EVENTS
 from experiment.studies.study import Study
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import Sessions, reading
@@ -266,6 +266,6 @@ def _get_restrictions_and_erasures(session: Session, run: Run) -> tuple[frozense
         select(func.count())
         .select_from(Event)
         .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id, Event.kind.in_(GONE))
+        .where(Participant.run_id == run.id, Event.kind.in_(ERASURE_EVENTS))
     )
     return frozenset(session.scalars(restricted)), session.scalar(erased) or 0

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import GONE, EventKind, State
+from experiment.participation import ERASURE_EVENTS, EventKind, State
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run
 from webapp.services import Services
@@ -223,7 +223,7 @@ def list_participant_marks(session: Session, run: Run) -> frozenset[str]:
         Participant, Participant.id == Event.participant_id
     )
     events = events.where(Participant.run_id == run.id)
-    gone = events.where(Event.kind.in_(GONE)).with_only_columns(Event.participant_id)
+    gone = events.where(Event.kind.in_(ERASURE_EVENTS)).with_only_columns(Event.participant_id)
     corrected = dict(
         session.execute(
             events.where(Event.kind == EventKind.CORRECTED)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from experiment.studies.study import Study
-from experiment.untrusted import is_whole
+from experiment.untrusted import matches_whole
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 
@@ -125,7 +125,7 @@ def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\
             code="missing_id",
             parameter=parameter,
         )
-    if len(value) <= LONGEST_VALUE and is_whole(pattern, value):
+    if len(value) <= LONGEST_VALUE and matches_whole(pattern, value):
         return value
     if _PLACEHOLDER.search(value):
         raise ArrivalError(

@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from datetime import datetime
 
-from experiment.money import amounts, in_words
+from experiment.money import in_words, parse_amounts
 from experiment.payment.cost import Limits
 from experiment.payment.payment import Caps
 from webapp.core.settings import Settings
@@ -110,7 +110,7 @@ def read_limits(settings: Settings, currency: str) -> Limits:
 
 
 def _find_amount(currency: str, name: str, value: str) -> int:
-    by_currency = amounts(value)
+    by_currency = parse_amounts(value)
     if currency not in by_currency:
         raise RunError(
             f"the setting {name} has no amount in {currency}",

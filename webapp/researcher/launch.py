@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from experiment.authoring.show import SHOWN_BELOW, find_consent_lines
-from experiment.studies.load import BUILT_IN, built_in_studies
+from experiment.authoring.show import EXAMPLES_HEADING, find_consent_lines
+from experiment.studies.load import STUDIES_FOLDER, built_in_studies
 from webapp.core.subprocesses import run_parallax
 from webapp.errors import RequestError
 from webapp.recruiters.registry import RECRUITERS
@@ -72,7 +72,7 @@ def check_study() -> str:
         done = run_parallax(
             get_instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder
         )
-    findings, _, overview = done.text.partition(SHOWN_BELOW)
+    findings, _, overview = done.text.partition(EXAMPLES_HEADING)
     return render_template(
         "researcher/launch_check.html",
         study=study,
@@ -83,7 +83,7 @@ def check_study() -> str:
         shown=overview if done.worked else "",
         elements=find_consent_lines(overview),
         # The folder of a study of ours is its name, that of any other a whole path.
-        consents=render_consents(BUILT_IN / folder) if done.worked else [],
+        consents=render_consents(STUDIES_FOLDER / folder) if done.worked else [],
     )
 
 

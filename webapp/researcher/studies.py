@@ -14,7 +14,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from experiment.authoring.new import study_name
-from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, find_consent_lines
+from experiment.authoring.show import EXAMPLES_HEADING, NEXT_STEPS, find_consent_lines
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
@@ -298,7 +298,7 @@ def show_check_findings() -> ResponseReturnValue:
             "--",
             list_launchable_studies()[study],
         )
-    problems, _, overview = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
+    problems, _, overview = done.text.replace(f"{folder.parent}/", "").partition(EXAMPLES_HEADING)
     return render_template(
         "researcher/study_findings.html",
         study=study,

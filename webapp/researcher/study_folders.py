@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from flask import current_app
 
-from experiment.studies.load import BUILT_IN, built_in_studies
+from experiment.studies.load import STUDIES_FOLDER, built_in_studies
 from experiment.studies.study import STUDY_FILE
 from webapp.core.subprocesses import run_in_thread
 from webapp.database.engine import reading
@@ -390,5 +390,5 @@ def find_study_source(instance: Path, project_id: int | None, called: str) -> Pa
         RequestError: There is no such study.
     """
     if called in built_in_studies():
-        return BUILT_IN / called
+        return STUDIES_FOLDER / called
     return find_editable_study(instance, project_id, called)

@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.question_checks import questionnaire
+from experiment.authoring.question_checks import check_questionnaire
 from experiment.errors import ParallaxError, StudyError, StudyNote, describe_validation_error
 from experiment.studies.study import STUDY_FILE, Study
 from experiment.untrusted import read_toml
@@ -222,7 +222,7 @@ def _find_faults(folder: Path, text: str) -> list[ParallaxError]:
             StudyError(describe_validation_error(detail))
             for detail in error.errors(include_url=False)
         ]
-    faults = questionnaire(Examined(study, 1))
+    faults = check_questionnaire(Examined(study, 1))
     return [error for error in faults if not isinstance(error, StudyNote)]
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from experiment.integrity.humanness import HumannessScore, rates_of, score
+from experiment.integrity.humanness import HumannessScore, load_rates, score_answers
 from experiment.studies.study import Study
 from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
@@ -30,7 +30,7 @@ def score_humanness(
     """
     if study.humanness is None:
         return
-    block, rates = set(study.humanness.constructions), rates_of(study)
+    block, rates = set(study.humanness.constructions), load_rates(study)
     rows = session.execute(_select_answers(run, only).execution_options(yield_per=_ROWS_AT_A_TIME))
     for ref, answers in groupby(rows, key=lambda row: row.ref):
         n_passed = {
@@ -39,7 +39,7 @@ def score_humanness(
             if row.passed is not None and row.item["construction"] in block
         }
         if n_passed:
-            yield ref, score(n_passed, rates)
+            yield ref, score_answers(n_passed, rates)
 
 
 def _select_answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], bool]:
@@ -62,7 +62,7 @@ def describe_own_score(
     ref_and_score = next(score_humanness(session, run, study, only=participant_id), None)
     if ref_and_score is None:
         return None
-    rates = rates_of(study)
+    rates = load_rates(study)
     values = {name: value for name, value in asdict(ref_and_score[1]).items() if name != "answers"}
     return {**values, "source": rates.source if rates else None, "decides_nothing_by_itself": True}
 

@@ -17,7 +17,7 @@ from experiment.design.practice import breaks_before, pages_before
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
-from experiment.integrity.replays import Replay, find_replays
+from experiment.integrity.replays import ReplayPair, find_replays
 from experiment.materials.render import replace_pictures
 from experiment.participation import Ending, EventKind
 from experiment.responses.base import Gives, ResponseType
@@ -213,7 +213,7 @@ def find_shared_times(session: Session, run: Run) -> dict[int, list[tuple[str, i
     }
 
 
-def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> list[Replay]:
+def find_run_replays(session: Session, run: Run, others: Sequence[Run] = ()) -> list[ReplayPair]:
     """Return the pairs of a run's sessions that are too similar to come from two people.
 
     Sessions of people who withdrew, or whose data are restricted, are left out.

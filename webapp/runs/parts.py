@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.participation import GONE
+from experiment.participation import ERASURE_EVENTS
 from experiment.studies.study import Study
 from webapp.database.models import Event, Identity, Participant, Run
 from webapp.errors import RunError
@@ -31,7 +31,7 @@ def join_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...
             expected="each run once, for example: parallax recruitment parts RUN1 RUN2",
         )
     runs = [find_named_run(session, ref).id for ref in run_refs]
-    erased = select(Event.participant_id).where(Event.kind.in_(GONE))
+    erased = select(Event.participant_id).where(Event.kind.in_(ERASURE_EVENTS))
     rows = session.execute(
         select(Identity.hash, Participant.run_id, Participant.ref)
         .join(Identity, Identity.id == Participant.person_key)

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Text, cast, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from experiment.participation import MOVES, Ending, EventKind, State, move
+from experiment.participation import TRANSITIONS, Ending, EventKind, State, move
 from experiment.records import Kind
 from webapp.core.i18n import gettext
 from webapp.database.models import (
@@ -45,7 +45,7 @@ def end_visit(session: Session, participant: Participant, ending: Ending, now: d
         ending: How the visit ends.
         now: The time.
     """
-    if State.LEFT not in MOVES[State(participant.state)]:
+    if State.LEFT not in TRANSITIONS[State(participant.state)]:
         return False
     participant.state = move(State(participant.state), State.LEFT)
     participant.ending = ending

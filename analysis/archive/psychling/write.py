@@ -15,7 +15,7 @@ from experiment.studies.study import Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import write_table
 
-_ORIGINAL = ("items", "trials", "responses", "participants", "verdicts")
+_COPIED_TABLES = ("items", "trials", "responses", "participants", "verdicts")
 _TEXTS = TableSchema(
     "texts",
     "Each version of each item as it was shown.",
@@ -45,7 +45,7 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
     original = folder / "original_data"
     original.mkdir(parents=True)
     for table in package.tables:
-        if table.name in _ORIGINAL:
+        if table.name in _COPIED_TABLES:
             write_table(table, rows(table), original / f"{table.name}.csv")
     write_table(_TEXTS, list_shown_texts(package, about.study), original / "texts.csv")
     (original / "study.json").write_text(_study_json(about), "utf-8", newline="\n")

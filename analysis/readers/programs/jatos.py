@@ -15,7 +15,7 @@ from analysis.readers.programs.jspsych import empty_null_cells
 
 _STUDY_RESULT = re.compile(r"study_result_(\d+)")
 # The fields of a study result in the archive's description.
-_DESCRIBED = ("workerId", "studyState")
+_FIELDS = ("workerId", "studyState")
 
 
 def _read_archive(path: Path) -> pd.DataFrame:
@@ -71,9 +71,7 @@ def _read_result_fields(archive: zipfile.ZipFile) -> Mapping[str, dict[str, obje
         for study in content.get("data", [])
         for study_result in study.get("studyResults", [])
     ]
-    return {
-        str(result["id"]): {k: result[k] for k in _DESCRIBED if k in result} for result in results
-    }
+    return {str(result["id"]): {k: result[k] for k in _FIELDS if k in result} for result in results}
 
 
 PROGRAM = Program(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.readers.program import Program
 
-_ANSWERS = "Answer.taskAnswers"
+_ANSWERS_COLUMN = "Answer.taskAnswers"
 _OPTION = re.compile(r"(Answer\..+)\.([^.]+)")
 
 
@@ -19,11 +19,11 @@ def _tidy_assignments(table: pd.DataFrame) -> pd.DataFrame:
     per option. Both become ``Answer.NAME`` with the option's value.
     """
     assignments = table
-    if _ANSWERS in assignments:
+    if _ANSWERS_COLUMN in assignments:
         answers = pd.DataFrame(
-            [dict(_parse_answers(text)) for text in assignments[_ANSWERS]], assignments.index
+            [dict(_parse_answers(text)) for text in assignments[_ANSWERS_COLUMN]], assignments.index
         )
-        assignments = assignments.drop(columns=_ANSWERS).join(answers.fillna(""))
+        assignments = assignments.drop(columns=_ANSWERS_COLUMN).join(answers.fillna(""))
     options: dict[str, list[tuple[str, str]]] = {}
     for column in assignments.columns:
         if (option_match := _OPTION.fullmatch(column)) and _is_truth_column(assignments[column]):

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.readers.program import Program
 
-_ROUND = re.compile(r"(.+)\.(\d+)\.(player|group|subsession)\.(.+)")
+_ROUND_COLUMN = re.compile(r"(.+)\.(\d+)\.(player|group|subsession)\.(.+)")
 
 
 def _tidy_players(table: pd.DataFrame) -> pd.DataFrame:
@@ -15,7 +15,7 @@ def _tidy_players(table: pd.DataFrame) -> pd.DataFrame:
         return table
     rounds: dict[tuple[str, int], dict[str, str]] = {}
     for column in table.columns:
-        if round_match := _ROUND.fullmatch(column):
+        if round_match := _ROUND_COLUMN.fullmatch(column):
             app, number, model, field = round_match.groups()
             rounds.setdefault((app, int(number)), {})[column] = f"{model}.{field}"
     shared = [name for name in table.columns if name.startswith(("participant.", "session."))]

@@ -9,14 +9,14 @@ import pandas as pd
 
 from analysis.readers.program import Program
 
-_FIRST = "# Results on "
+_FIRST_LINE_START = "# Results on "
 # "1. Name." of a list, or "Col. 1: Name." of the list of one line among several.
-_COLUMN = re.compile(r"(Col\. )?(\d+)[.:] (.*?)\.?")
-_GROUPS = re.compile(r"The lines below this comment are in groups of \d+\.")
-_LINE = re.compile(r"Line \d+:")
+_COLUMN_COMMENT = re.compile(r"(Col\. )?(\d+)[.:] (.*?)\.?")
+_GROUPS_COMMENT = re.compile(r"The lines below this comment are in groups of \d+\.")
+_LINE_COMMENT = re.compile(r"Line \d+:")
 # Before each line: "...First 7... [8] Answer -- [9] Time taken to answer".
-_ONE_LINE = re.compile(r"\.\.\.First 7\.\.\. (.*)")
-_SEVEN = (
+_ONE_LINE_COMMENT = re.compile(r"\.\.\.First 7\.\.\. (.*)")
+_FIRST_SEVEN_COLUMNS = (
     "Time results were received", "MD5 hash that hopefully uniquely identifies participant",
     "Controller name", "Item number", "Element number", "Type", "Group",
 )  # fmt: skip
@@ -29,7 +29,7 @@ def _is_results(text: str) -> bool:
     submissions.
     """
     comments = takewhile(lambda line: line.startswith("#") or not line.strip(), text.splitlines())
-    return any(line.startswith(_FIRST) for line in comments)
+    return any(line.startswith(_FIRST_LINE_START) for line in comments)
 
 
 def _read_results(text: str) -> tuple[pd.DataFrame, str]:
@@ -56,13 +56,13 @@ def _read_results(text: str) -> tuple[pd.DataFrame, str]:
 
 def _update_column_lists(comment: str, lists: list[list[str]]) -> list[list[str]]:
     """Return the lists of columns, updated by a comment."""
-    if _GROUPS.fullmatch(comment):
+    if _GROUPS_COMMENT.fullmatch(comment):
         return []
-    if _LINE.fullmatch(comment):
+    if _LINE_COMMENT.fullmatch(comment):
         return [*lists, []]
-    if one_line := _ONE_LINE.fullmatch(comment):
-        return [[*_SEVEN, *re.split(r" -- \[\d+\] ", " -- " + one_line[1])[1:]]]
-    if column := _COLUMN.fullmatch(comment):
+    if one_line := _ONE_LINE_COMMENT.fullmatch(comment):
+        return [[*_FIRST_SEVEN_COLUMNS, *re.split(r" -- \[\d+\] ", " -- " + one_line[1])[1:]]]
+    if column := _COLUMN_COMMENT.fullmatch(comment):
         # A list of columns restarts at 1, or continues from the number at which it differs.
         last = lists[-1] if lists else []
         earlier_lists = lists[:-1] if column[1] else []

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis.readers.program import Program
 
-_PREVIEW = "preview"
+_PREVIEW_CHANNEL = "preview"
 
 
 def _tidy_responses(table: pd.DataFrame) -> pd.DataFrame:
@@ -14,7 +14,7 @@ def _tidy_responses(table: pd.DataFrame) -> pd.DataFrame:
     responses = table.iloc[first_response:]
     # Previews by the study's author; the status is written in the author's language.
     if "DistributionChannel" in responses:
-        responses = responses[responses["DistributionChannel"] != _PREVIEW]
+        responses = responses[responses["DistributionChannel"] != _PREVIEW_CHANNEL]
     if "Status" in responses:
         responses = responses[~responses["Status"].isin(["Survey Preview", "1"])]
     return responses.reset_index(drop=True)

@@ -23,8 +23,8 @@ _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
 # A frame: the sign for the right key, the frame number, and its last text.
 _FRAME = re.compile(r'^([+=-])\s*(\d{4,})\b[^"]*(?:"READY"[^"]*)?"([^"]*)"')
 # The question after a sentence.
-_QUESTION = 251
-_RIGHT = "+"
+_QUESTION_CODE = 251
+_RIGHT_KEY = "+"
 
 
 def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
@@ -54,7 +54,7 @@ def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
         timed_rows = list[tuple[tuple[str, int], dict[str, object]]]()
         for subject, frame, ms in _read_times(file):
             item, part = divmod(frame, 1000)
-            if part == _QUESTION:
+            if part == _QUESTION_CODE:
                 questions[subject, item] = ms > 0
             elif (item, part) not in frames:
                 unknown += 1
@@ -100,10 +100,10 @@ def _read_frames(file: Path) -> Iterator[tuple[tuple[int, int], tuple[int, str, 
         item, part = divmod(int(match[2]), 1000)
         tokens = match[3].split()
         words = [token for token in tokens if any(letter.isalnum() for letter in token)]
-        if part == _QUESTION or not words:
+        if part == _QUESTION_CODE or not words:
             continue
         if len(tokens) == 2 and len(words) == 2:
-            right = match[1] == _RIGHT
+            right = match[1] == _RIGHT_KEY
             yield (item, part), (part + 1, words[right], words[not right])
         elif len(words) == 1:
             yield (item, part), (tokens.index(words[0]) + 1, words[0], "")

@@ -23,9 +23,9 @@ from analysis.readers.reading_times.table import (
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # The value for a word that was not seen.
-_UNSEEN = ("None", "NULL", "undefined", "")
+_UNSEEN_VALUES = ("None", "NULL", "undefined", "")
 _TRUE = dict.fromkeys(TRUE_WORDS, True) | dict.fromkeys(FALSE_WORDS, False)
-_WHOSE = re.compile(r"^\d+$")
+_ARRIVAL_TIME = re.compile(r"^\d+$")
 
 
 def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
@@ -59,7 +59,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
                     expected=f"{fewest_fields} or more: the word's number, the word, ..., its time",
                 )
             ms = own_fields[5] if controller == _MAZE else own_fields[2]
-            if ms in _UNSEEN:
+            if ms in _UNSEEN_VALUES:
                 unseen += 1
                 continue
             maze = controller == _MAZE
@@ -86,7 +86,7 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> ImportedTimes:
 
 
 def _group(fields: Sequence[str]) -> str:
-    return fields[6] if fields[6] not in _UNSEEN else fields[3]
+    return fields[6] if fields[6] not in _UNSEEN_VALUES else fields[3]
 
 
 def _split_controller(fields: Sequence[str]) -> tuple[str, list[str]]:
@@ -104,7 +104,7 @@ def _read_lines(file: Path) -> Iterator[tuple[int, list[str]]]:
         raise unreadable_file(file, error) from error
     for number_, line in enumerate(text.splitlines(), start=1):
         fields = [unquote(field).strip() for field in line.split(",")]
-        if len(fields) > 7 and _WHOSE.match(fields[0]):
+        if len(fields) > 7 and _ARRIVAL_TIME.match(fields[0]):
             yield number_, fields
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from experiment.authoring.derive import given_column
+from experiment.authoring.derive import find_list_column
 from experiment.authoring.lint.materials import Fault, Materials
 from experiment.authoring.words import script_of
 from experiment.materials.formats.columns import NAMES, key_of, misspelt_kinds
@@ -15,7 +15,7 @@ from experiment.materials.formats.crossing import LIST_COLUMNS
 from experiment.materials.render import replace_pictures
 from experiment.records import Item
 
-_CELL = re.compile(
+_SPREADSHEET_VALUE = re.compile(
     r"N\.A\.|TRUE|FALSE|True|False|WAHR|FALSCH|VRAI|FAUX|[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
     r"|\d{4}-\d\d?-\d\d?(?:[ T]\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)?|\d\d?[./-]\d\d?[./-](?:\d\d|\d{4})"
     r"|\d\d?:\d\d(?::\d\d)?|\d\d?[-. ](?:[A-Z][a-z]{2})\.?(?:[- ]\d{2,4})?|[A-Z][a-z]{2}-\d\d"
@@ -27,30 +27,30 @@ _MARKDOWN = re.compile(
     r"|~~\S.*?~~|`[^`]+`|\[[^\]]+\]\([^)]+\)|^#{1,6} |^> |^[-+*\u2022] "
 )
 _LATEX = re.compile(r"\\[a-zA-Z]+\{|\$[^$\s][^$]*\$|(?<=\w)_\{?[ijk]\}?(?!\w)")
-_NUMBERED = re.compile(r"^\(?\d+[.)][a-z]?[.)]?\s|^\(?[a-z]\)\s")
-_LEFT_OVER = re.compile(
+_EXAMPLE_NUMBER = re.compile(r"^\(?\d+[.)][a-z]?[.)]?\s|^\(?[a-z]\)\s")
+_AUTHOR_NOTE = re.compile(
     r"\b(?:TODO|FIXME|TBD|XXX+|lorem ipsum)\b|\?\?\?|\[(?:sic|check|\.\.\.)\]"
     r"|\((?:(?:un)?grammatical|good|bad|sic|check|un?acceptable)\)|<<|>>",
     re.IGNORECASE,
 )
-_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("\u201c", "\u201d"), ("\u00ab", "\u00bb"))
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("\u201c", "\u201d"), ("\u00ab", "\u00bb"))
 # The largest share of a construction's items that are too few to lack a context on purpose.
-_FEW = 0.1
+_SMALL_SHARE = 0.1
 # Words that a sentence may repeat.
-_REPEATED = {"that", "had", "is", "her", "very", "so", "no", "do", "ha", "bye", "die", "der",
-             "das", "che", "nous", "vous", "in"}  # fmt: skip
+_REPEATABLE_WORDS = {"that", "had", "is", "her", "very", "so", "no", "do", "ha", "bye", "die",
+             "der", "das", "che", "nous", "vous", "in"}  # fmt: skip
 # The first words of Unicode character names, by the script that langcodes gives for a language.
-_OF_SCRIPT = {
+_SCRIPT_NAMES = {
     "Latn": {"LATIN"}, "Cyrl": {"CYRILLIC"}, "Grek": {"GREEK"}, "Arab": {"ARABIC"},
     "Hebr": {"HEBREW"}, "Deva": {"DEVANAGARI"}, "Thai": {"THAI"}, "Armn": {"ARMENIAN"},
     "Geor": {"GEORGIAN"}, "Beng": {"BENGALI"}, "Taml": {"TAMIL"}, "Telu": {"TELUGU"},
     "Ethi": {"ETHIOPIC"}, "Hans": {"CJK"}, "Hant": {"CJK"},
     "Jpan": {"HIRAGANA", "KATAKANA", "CJK", "KATAKANA-HIRAGANA"}, "Kore": {"HANGUL", "CJK"},
 }  # fmt: skip
-_NAMED = {name for names in _OF_SCRIPT.values() for name in names}
+_KNOWN_SCRIPTS = {name for names in _SCRIPT_NAMES.values() for name in names}
 
 
-def cells(materials: Materials) -> Iterator[Fault]:
+def lint_cells(materials: Materials) -> Iterator[Fault]:
     """Report texts that a spreadsheet or a program wrote in place of a sentence."""
     yield from _texts(
         materials,
@@ -62,7 +62,7 @@ def cells(materials: Materials) -> Iterator[Fault]:
     yield from _texts(
         materials,
         "a cell of a spreadsheet",
-        lambda text: bool(_CELL.fullmatch(text.strip())),
+        lambda text: bool(_SPREADSHEET_VALUE.fullmatch(text.strip())),
         "holds a value that a spreadsheet made, not a text",
         "Write the text; in a spreadsheet, format the column as text first",
     )
@@ -84,7 +84,7 @@ def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
         by_construction.setdefault(item.construction, []).append(item)
     for items in by_construction.values():
         without = [item for item in items if not item.context]
-        if 0 < len(without) <= len(items) * _FEW:
+        if 0 < len(without) <= len(items) * _SMALL_SHARE:
             yield Fault(
                 "an empty cell",
                 tuple(without),
@@ -93,7 +93,7 @@ def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
             )
 
 
-def markup(materials: Materials) -> Iterator[Fault]:
+def lint_markup(materials: Materials) -> Iterator[Fault]:
     """Report texts with Markdown or LaTeX, which participants would see literally."""
     remedy = "Remove the markup: participants see the text literally"
     yield from _texts(
@@ -106,19 +106,19 @@ def markup(materials: Materials) -> Iterator[Fault]:
     yield from _texts(materials, "LaTeX", lambda t: bool(_LATEX.search(t)), "holds LaTeX", remedy)
 
 
-def leftovers(materials: Materials) -> Iterator[Fault]:
+def lint_leftovers(materials: Materials) -> Iterator[Fault]:
     """Report author's notes, example numbers, unclosed brackets and repeated words."""
     yield from _texts(
         materials,
         "a note left over",
-        lambda text: bool(_LEFT_OVER.search(text)),
+        lambda text: bool(_AUTHOR_NOTE.search(text)),
         "holds a note that nobody meant participants to read",
         "Remove the note",
     )
     yield from _texts(
         materials,
         "an example's number",
-        lambda text: bool(_NUMBERED.search(text)),
+        lambda text: bool(_EXAMPLE_NUMBER.search(text)),
         "begins with the number of an example",
         "Remove the number",
         style=True,
@@ -140,14 +140,14 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
     )
 
 
-def scripts(materials: Materials) -> Iterator[Fault]:
+def lint_scripts(materials: Materials) -> Iterator[Fault]:
     """Report texts in a script that is not the study language's."""
     try:
         script = script_of(materials.language)
     except ValueError:
         # Another check reports the invalid language.
         return
-    expected = _OF_SCRIPT.get(script)
+    expected = _SCRIPT_NAMES.get(script)
     if not expected:
         return
     by_script: dict[str, list[Item]] = {}
@@ -187,7 +187,7 @@ def _find_foreign_script(text: str, expected: set[str]) -> str:
 
 def _find_foreign_letter(word: str, expected: set[str]) -> str:
     names = dict.fromkeys(unicodedata.name(c, "").split(" ")[0] for c in word if c.isalpha())
-    return next((name for name in names if name in _NAMED - expected), "")
+    return next((name for name in names if name in _KNOWN_SCRIPTS - expected), "")
 
 
 def _texts(
@@ -215,27 +215,27 @@ def _texts(
 
 
 def _is_open(text: str) -> bool:
-    return text.count('"') % 2 > 0 or any(text.count(a) != text.count(b) for a, b in _PAIRS)
+    return text.count('"') % 2 > 0 or any(text.count(a) != text.count(b) for a, b in _BRACKETS)
 
 
 def _find_repeated_word(text: str) -> str:
     parts = text.casefold().split()
     return next(
         (a for a, b in pairwise(parts)
-         if a == b and a.isalpha() and a not in _REPEATED),
+         if a == b and a.isalpha() and a not in _REPEATABLE_WORDS),
         "",
     )  # fmt: skip
 
 
 # A name is a slip if this few items have it and a similar name exists.
-_RARE = 0.25
+_RARE_RATIO = 0.25
 _FEWEST_LETTERS = 4
 _FEWEST_LISTS = 2
 # A column with more words than this is not numeric.
 _FEW_WORDS, _FEWEST_NUMBERS = 0.25, 8
 
 
-def kinds(materials: Materials) -> Iterator[Fault]:
+def lint_kinds(materials: Materials) -> Iterator[Fault]:
     """Report a column of kinds that was not recognised because of an invalid value."""
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         if key_of(column.removeprefix("own_")) not in NAMES["kind"]:
@@ -259,10 +259,10 @@ def kinds(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def lists(materials: Materials) -> Iterator[Fault]:
+def lint_lists(materials: Materials) -> Iterator[Fault]:
     """Report a column of lists that the design does not use because of a fault in it."""
-    read = materials.dealt_by
-    column, notes = given_column(materials.items)
+    read = materials.design_columns
+    column, notes = find_list_column(materials.items)
     if column or not notes or any(name in read for name in _list_columns(materials)):
         return
     # A column of that name with as many values as items is a running number.
@@ -282,7 +282,7 @@ def _list_columns(materials: Materials) -> set[str]:
     }
 
 
-def names(materials: Materials) -> Iterator[Fault]:
+def lint_names(materials: Materials) -> Iterator[Fault]:
     """Report a construction or condition whose name is a misspelling of another."""
     yield from _find_similar_names(
         materials, "construction", Counter(i.construction for i in materials.items)
@@ -298,7 +298,7 @@ def names(materials: Materials) -> Iterator[Fault]:
             yield from _find_similar_names(materials, column, counts)
 
 
-def numbers(materials: Materials) -> Iterator[Fault]:
+def lint_numbers(materials: Materials) -> Iterator[Fault]:
     """Report non-numbers in one of the researcher's own columns that is otherwise numeric."""
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
@@ -329,7 +329,7 @@ def _find_similar_names(
     common = dict(counted.most_common())
     for name, number in common.items():
         for other, others in common.items():
-            if number <= _RARE * others and name != other and _is_slip(name, other):
+            if number <= _RARE_RATIO * others and name != other and _is_misspelling(name, other):
                 if attribute not in ("construction", "condition") and _are_inflected(name, other):
                     continue
                 items = tuple(
@@ -350,7 +350,7 @@ def _get_value(item: Item, attribute: str) -> str:
     return item.condition if attribute == "condition" else dict(item.extra).get(attribute, "")
 
 
-def _is_slip(name: str, other: str) -> bool:
+def _is_misspelling(name: str, other: str) -> bool:
     """Return whether two names differ in case and spaces, or in one letter."""
     if not name or not other:
         return False

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import mean, median
 
-from experiment.authoring.lint.materials import Fault, Materials, ending, is_whole, letters, words
+from experiment.authoring.lint.materials import Fault, Materials, end_mark, is_whole, letters, words
 from experiment.records import Item
 
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a`'
-_INNER = ",;:\u2014\u2013()[]\u060c\u3001\uff0c"
+_INNER_MARKS = ",;:\u2014\u2013()[]\u060c\u3001\uff0c"
 # A style that this share of texts has is the study's style; a different style is odd.
-_STYLE = 0.9
+_STYLE_SHARE = 0.9
 # A cue in this small a share of a construction's items is an oversight; in this large a share, it
 # decides every trial.
 _FEW, _ALL = 0.2, 0.95
@@ -23,13 +23,13 @@ _FEWEST_LABELS = 2
 _UNSPACED = ("zh", "ja", "th", "lo", "km", "my")
 
 
-def full_stops(materials: Materials) -> Iterator[Fault]:
+def lint_full_stops(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose versions end with different punctuation, and sentences without any."""
     differing = [
-        item for item in materials.paired if len(set(map(ending, materials.versions(item)))) > 1
+        item for item in materials.paired if len(set(map(end_mark, materials.versions(item)))) > 1
     ]
     if differing:
-        good, other = _find_first_difference(materials, differing[0], ending)
+        good, other = _find_first_difference(materials, differing[0], end_mark)
         yield Fault(
             "final punctuation",
             tuple(differing),
@@ -37,11 +37,11 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
             "End all versions with the same punctuation: participants can choose by it",
         )
     sentences = [item for item in materials.items if is_whole(item) and item not in differing]
-    without_stop = [item for item in sentences if not any(map(ending, materials.versions(item)))]
+    without_stop = [item for item in sentences if not any(map(end_mark, materials.versions(item)))]
     if (
         len(sentences) >= _FEWEST_TEXTS
         and without_stop
-        and len(without_stop) <= (1 - _STYLE) * len(sentences)
+        and len(without_stop) <= (1 - _STYLE_SHARE) * len(sentences)
     ):
         yield Fault(
             "final punctuation of the others",
@@ -51,12 +51,12 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def capitals(materials: Materials) -> Iterator[Fault]:
+def lint_capitals(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose versions differ in initial or other capitals."""
     texts = [text for item in materials.items for text in materials.versions(item)]
     styles = Counter(filter(None, map(_get_first_case, texts)))
     style, number = styles.most_common(1)[0] if styles else ("", 0)
-    shared = number >= _STYLE * styles.total()
+    shared = number >= _STYLE_SHARE * styles.total()
     differing = []
     for item in materials.paired:
         first, *others = materials.versions(item)
@@ -90,10 +90,10 @@ def capitals(materials: Materials) -> Iterator[Fault]:
             "Begin it like the others",
         )
     loud = [
-        item for item in materials.paired if _has_difference(materials, item, _count_loud_words)
+        item for item in materials.paired if _has_difference(materials, item, _count_capitalised)
     ]
     if loud:
-        good, other = _find_first_difference(materials, loud[0], _count_loud_words)
+        good, other = _find_first_difference(materials, loud[0], _count_capitalised)
         yield Fault(
             "words in capitals",
             tuple(loud),
@@ -120,9 +120,9 @@ _LABEL = re.compile(
 _LABEL_AT_END = re.compile(r"(\(\w+\)|\[\w+\]|[\u2190-\u21ff])\W*\Z")
 
 
-def labels(materials: Materials) -> Iterator[Fault]:
+def lint_labels(materials: Materials) -> Iterator[Fault]:
     """Report good versions with one label and bad ones with another, such as "A:" and "B:"."""
-    pairs = [(item, [*map(_label, materials.versions(item))]) for item in materials.paired]
+    pairs = [(item, [*map(_find_label, materials.versions(item))]) for item in materials.paired]
     differing = [(item, label_pair) for item, label_pair in pairs if len(set(label_pair)) > 1]
     starts = {tuple(label_pair) for _, label_pair in differing}
     if len(differing) < _FEWEST_LABELS or len(starts) > 1 or len(differing) < _FEW * len(pairs):
@@ -138,12 +138,12 @@ def labels(materials: Materials) -> Iterator[Fault]:
     )
 
 
-def _label(text: str) -> str:
+def _find_label(text: str) -> str:
     match = _LABEL.match(text) or _LABEL_AT_END.search(text)
     return match[1] if match else ""
 
 
-def signs(materials: Materials) -> Iterator[Fault]:
+def lint_punctuation(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose versions differ in quotation marks or other punctuation."""
     quoted = [
         item
@@ -183,7 +183,7 @@ def signs(materials: Materials) -> Iterator[Fault]:
         )
 
 
-def lengths(materials: Materials) -> Iterator[Fault]:
+def lint_lengths(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose length difference is unusual, and lengths that reveal the answer."""
     far = {
         item.item_id: _measure_extra_words(materials, item)
@@ -219,8 +219,8 @@ def lengths(materials: Materials) -> Iterator[Fault]:
             )
 
 
-def order(materials: Materials) -> Iterator[Fault]:
-    """Report that every other version moves the good one's words in the same positions."""
+def lint_word_order(materials: Materials) -> Iterator[Fault]:
+    """Report that every bad version reorders the good one's words at the same positions."""
     moves: list[tuple[int, ...]] = []
     ends: list[tuple[int, ...]] = []
     for item in materials.paired:
@@ -279,7 +279,7 @@ def _get_first_case(text: str) -> str:
     return "lower" if first.islower() else ""
 
 
-def _count_loud_words(text: str) -> int:
+def _count_capitalised(text: str) -> int:
     parts = ("".join(filter(str.isalpha, part)) for part in text.split())
     return sum(len(part) > 1 and part.isupper() for part in parts)
 
@@ -302,4 +302,4 @@ def _count_quotation_marks(text: str) -> Counter[str]:
 
 
 def _count_inner_marks(text: str) -> Counter[str]:
-    return Counter(c for c in text if c in _INNER)
+    return Counter(c for c in text if c in _INNER_MARKS)

@@ -12,7 +12,7 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.records import Item
 
 
-def typography(materials: Materials) -> Iterator[Fault]:
+def lint_typography(materials: Materials) -> Iterator[Fault]:
     """Report items with different quotation marks or apostrophes than the others."""
     for kind, straight, curly in (("quotation marks", '"', "\u201c\u201d\u201e"),
                                   ("apostrophes", "'", "\u2018\u2019")):  # fmt: skip
@@ -35,25 +35,25 @@ def typography(materials: Materials) -> Iterator[Fault]:
 
 
 LINTS: tuple[Lint, ...] = (
-    cells.kinds,
-    cells.lists,
-    cells.names,
-    cells.numbers,
-    cells.cells,
-    cells.markup,
-    cells.leftovers,
-    cells.scripts,
-    pairing.same_versions,
-    pairing.twice,
-    pairing.contradictions,
-    pairing.versions_of_others,
-    cues.full_stops,
-    cues.capitals,
-    cues.labels,
-    cues.signs,
-    typography,
-    cues.lengths,
-    cues.order,
+    cells.lint_kinds,
+    cells.lint_lists,
+    cells.lint_names,
+    cells.lint_numbers,
+    cells.lint_cells,
+    cells.lint_markup,
+    cells.lint_leftovers,
+    cells.lint_scripts,
+    pairing.lint_same_versions,
+    pairing.lint_duplicates,
+    pairing.lint_contradictions,
+    pairing.lint_exchanged_versions,
+    cues.lint_full_stops,
+    cues.lint_capitals,
+    cues.lint_labels,
+    cues.lint_punctuation,
+    lint_typography,
+    cues.lint_lengths,
+    cues.lint_word_order,
 )
 _SHOWN = 5
 
@@ -65,7 +65,7 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
     item individually.
     """
     study = examined.study
-    items_of_lists = [[entry.item for entry in entries] for entries in _lists(examined)]
+    items_of_lists = [[entry.item for entry in entries] for entries in _list_items(examined)]
     items: Sequence[Item] = examined.items
     if not study.materials.items:
         items = list(
@@ -79,11 +79,11 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
         items_of_lists,
         frozenset(given.column for given in study.design.given),
     )
-    places = Places(study.materials_path)
-    yield from report_faults(faults(materials), str(study.materials_path), places)
+    places = ItemPlaces(study.materials_path)
+    yield from report_faults(find_faults(materials), str(study.materials_path), places)
 
 
-def faults(materials: Materials) -> Iterator[Fault]:
+def find_faults(materials: Materials) -> Iterator[Fault]:
     """Yield the faults that all lints find."""
     for lint in LINTS:
         yield from lint(materials)
@@ -121,11 +121,11 @@ def _get_line(item: Item, places: Mapping[str, str]) -> str:
     return places[item.item_id].rpartition(", ")[2] if item.item_id in places else item.item_id
 
 
-def _lists(examined: Examined) -> Sequence[Sequence[ListEntry]]:
+def _list_items(examined: Examined) -> Sequence[Sequence[ListEntry]]:
     return examined.built.lists if examined.built else ()
 
 
-class Places(dict[str, str]):
+class ItemPlaces(dict[str, str]):
     """The location (file and line) of each item of a text table; read on first use."""
 
     def __init__(self, path: Path) -> None:

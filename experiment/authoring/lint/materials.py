@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from experiment.records import Item
 
 # Sentence-final punctuation in the scripts of the ten message catalogues, and a few more.
-ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
+END_MARKS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _QUOTES = "\"\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a\u2039\u203a'"
 
 
@@ -38,15 +38,15 @@ class Materials:
         items: The items.
         language: The study's language (BCP 47).
         against: The versions other than good; empty for each item's own alternative.
-        listed: The items of each list, if the lists could be built.
-        dealt_by: The items' columns that the design reads.
+        items_by_list: The items of each list, if the lists could be built.
+        design_columns: The items' columns that the design reads.
     """
 
     items: Sequence[Item]
     language: str
     against: tuple[str, ...] = ()
-    listed: Sequence[Sequence[Item]] = ()
-    dealt_by: frozenset[str] = frozenset()
+    items_by_list: Sequence[Sequence[Item]] = ()
+    design_columns: frozenset[str] = frozenset()
     _versions: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def versions(self, item: Item) -> tuple[str, ...]:
@@ -80,11 +80,11 @@ def is_whole(item: Item) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words of a text, case-folded and without surrounding punctuation."""
-    parts = (part.strip(f"{ENDS}{_QUOTES},;:()[]") for part in text.casefold().split())
+    parts = (part.strip(f"{END_MARKS}{_QUOTES},;:()[]") for part in text.casefold().split())
     return [part for part in parts if part]
 
 
-def plain(text: str) -> str:
+def normalise(text: str) -> str:
     """Return a text without invisible differences, such as composed letters or kinds of spaces."""
     composed = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2018", "'")
     shown = (c for c in composed if unicodedata.category(c) != "Cf")
@@ -93,11 +93,11 @@ def plain(text: str) -> str:
 
 def letters(text: str) -> str:
     """Return a text's letters, marks and digits, case-folded, with single spaces."""
-    cleaned = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in plain(text))
+    cleaned = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in normalise(text))
     return " ".join(cleaned.casefold().split())
 
 
-def ending(text: str) -> str:
+def end_mark(text: str) -> str:
     """Return a text's final punctuation mark, inside or outside quotation marks; empty if none."""
     end = text.rstrip(f"{_QUOTES})] ")[-1:]
-    return end if end and end in ENDS else ""
+    return end if end and end in END_MARKS else ""

@@ -4,24 +4,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from experiment.authoring.lint.materials import Fault, Materials, letters, plain, words
+from experiment.authoring.lint.materials import Fault, Materials, letters, normalise, words
 from experiment.records import Item
 
 # If this share of items has a property, the study is about that property.
 _DESIGN = 0.5
-_FEWEST = 4
+_FEWEST_ITEMS = 4
 _PAIR, _FEWEST_WORDS = 2, 3
 # At most this many items of a construction are compared with each other.
-_COMPARED = 400
+_MOST_COMPARED = 400
 # An exchange must bring the versions of two items closer by at least this many words.
 _NEARER = 2
 
 
-def same_versions(materials: Materials) -> Iterator[Fault]:
+def lint_same_versions(materials: Materials) -> Iterator[Fault]:
     """Report items whose versions look the same, or differ only in case or in punctuation."""
     levels = (
-        ("in nothing that can be seen", plain, True),
-        ("in capitals alone", lambda text: plain(text).casefold(), False),
+        ("in nothing that can be seen", normalise, True),
+        ("in capitals alone", lambda text: normalise(text).casefold(), False),
         ("in punctuation alone", letters, False),
     )
     seen_items: set[str] = set()
@@ -43,7 +43,7 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
             )
 
 
-def twice(materials: Materials) -> Iterator[Fault]:
+def lint_duplicates(materials: Materials) -> Iterator[Fault]:
     """Report items that duplicate another item, and conditions that are identical."""
     cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     frames = {(item.construction, item.frame) for item in materials.items}
@@ -88,16 +88,16 @@ def twice(materials: Materials) -> Iterator[Fault]:
 
 def _find_shared_list(materials: Materials, one: Item, other: Item) -> str:
     item_ids = {one.item_id, other.item_id}
-    for number, items in enumerate(materials.listed):
+    for number, items in enumerate(materials.items_by_list):
         if item_ids <= {item.item_id for item in items}:
             return f", and participants of list {number} would see both"
     return ""
 
 
-def contradictions(materials: Materials) -> Iterator[Fault]:
+def lint_contradictions(materials: Materials) -> Iterator[Fault]:
     """Report pairs whose good and other versions are swapped in another item."""
     items_by_texts = {
-        (letters(item.context), *map(plain, materials.versions(item))): item
+        (letters(item.context), *map(normalise, materials.versions(item))): item
         for item in materials.paired
     }
     for (context, *texts), item in items_by_texts.items():
@@ -112,10 +112,10 @@ def contradictions(materials: Materials) -> Iterator[Fault]:
             )
 
 
-def versions_of_others(materials: Materials) -> Iterator[Fault]:
+def lint_exchanged_versions(materials: Materials) -> Iterator[Fault]:
     """Report items whose other version belongs to another item: exchanged, copied or shifted."""
     for group in materials.groups(lambda item: item.construction).values():
-        if len(group) < _FEWEST or any(_is_too_short(materials, item) for item in group):
+        if len(group) < _FEWEST_ITEMS or any(_is_too_short(materials, item) for item in group):
             continue
         texts = [tuple(map(words, materials.versions(item))) for item in group]
         bags = [(Counter(good), Counter(bad)) for good, bad in texts]
@@ -140,16 +140,16 @@ def _is_too_short(materials: Materials, item: Item) -> bool:
     return bool(item.context) or len(texts) > _PAIR or len(item.good.split()) < _FEWEST_WORDS
 
 
-_Bags = Sequence[tuple[Counter[str], Counter[str]]]
+_WordBags = Sequence[tuple[Counter[str], Counter[str]]]
 
 
 def _count_differing_words(words: Counter[str], other_words: Counter[str]) -> int:
     return sum((words - other_words).values()) + sum((other_words - words).values())
 
 
-def _count_shifted(bags: _Bags, distances: Sequence[int]) -> int:
+def _count_shifted(bags: _WordBags, distances: Sequence[int]) -> int:
     """Return how many items' other versions fit another item better, if most do; otherwise 0."""
-    compared_bags = bags[:_COMPARED]
+    compared_bags = bags[:_MOST_COMPARED]
     fit = [
         any(
             _count_differing_words(good, bad) + _NEARER <= distances[number]
@@ -162,10 +162,10 @@ def _count_shifted(bags: _Bags, distances: Sequence[int]) -> int:
 
 
 def _find_exchanged(
-    materials: Materials, group: Sequence[Item], bags: _Bags, distances: Sequence[int]
+    materials: Materials, group: Sequence[Item], bags: _WordBags, distances: Sequence[int]
 ) -> Iterator[Fault]:
     usual = median(distances)
-    distant = [number for number, apart in enumerate(distances) if apart > usual][:_COMPARED]
+    distant = [number for number, apart in enumerate(distances) if apart > usual][:_MOST_COMPARED]
     for at, index in enumerate(distant):
         for other in distant[at + 1 :]:
             crossed = _count_differing_words(
@@ -185,7 +185,7 @@ def _find_exchanged(
 def _find_copied(
     materials: Materials, group: Sequence[Item], distances: Sequence[int]
 ) -> Iterator[Fault]:
-    """Report items of one condition that share an other version which fits one of them badly."""
+    """Report items of one condition that share a bad version which fits only one of them."""
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, item in enumerate(group):
         cells[item.condition, letters(materials.versions(item)[1])].append(number)

@@ -39,9 +39,9 @@ from experiment.design.ordering.order import (
     draw_order,
     groups_apart,
     is_counted,
-    penalty,
     position_shares,
-    step_through,
+    sweep_once,
+    violation_cost,
 )
 from experiment.design.session import blocks_of
 from experiment.errors import DesignError
@@ -51,35 +51,35 @@ from experiment.seeds import generator
 from experiment.studies.design import Design
 from experiment.studies.study import Study
 
-SEEDS = 1000
+N_ORDER_SEEDS = 1000
 # A sound design fails by chance once in some million launches: a normal deviate of 5.5.
 _DEVIATION = 5.5
-_LEAST_EXPECTED = 5
+_LEAST_EXPECTED_COUNT = 5
 _LONG_STRETCH = 4
 # Drawing an order takes time quadratic in its trials; for longer sessions fewer orders are drawn.
 _LONG_SESSION = 400
-_TOO_MANY = "not compared: drawn by exact counts, with too many states to count each out"
+_TOO_MANY_STATES = "not compared: drawn by exact counts, with too many states to count each out"
 _CHAINS, _DRAWS, _MOST_RHAT = 4, 50, 1.3
 
 
-def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
+def order_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
     """Yield the checks that each composed session keeps its blocks and its order constraints."""
     design = study.design
     columns = " and ".join(separate_columns(design))
     separation = f"differ in {columns}" if columns else "anything"
-    yield check("neighbouring trials", separation, _alike_neighbours(sessions, design))
+    yield check("neighbouring trials", separation, _find_alike_neighbours(sessions, design))
     yield check(
         "catch trials over a session", "one per stretch", _find_bunched_trials(sessions, design)
     )
     yield check(
         "what the order must keep",
-        _asked_text(sessions, design),
+        _describe_constraints(sessions, design),
         _find_broken_constraints(sessions, design),
     )
-    yield check("blocks of a session", "one after the other", _mixed_blocks(sessions, design))
+    yield check("blocks of a session", "one after the other", _find_mixed_blocks(sessions, design))
 
 
-def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for column in separate_columns(design):
             values = session.labels(column)
@@ -102,7 +102,7 @@ def _find_bunched_trials(sessions: Sequence[Session], design: Design) -> Iterato
                     yield f"{session.name}: {constraint.column}"
 
 
-def _asked_text(sessions: Sequence[Session], design: Design) -> str:
+def _describe_constraints(sessions: Sequence[Session], design: Design) -> str:
     constraint_texts = (
         constraint.text
         for session in sessions[:1]
@@ -120,7 +120,7 @@ def _find_broken_constraints(sessions: Sequence[Session], design: Design) -> Ite
                     yield f"{session.name}: not so that {constraint.text}"
 
 
-def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
+def _find_mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     block_of = design.block_of
     for session in sessions:
         shown_blocks = [
@@ -156,7 +156,7 @@ def _block_checks(
 ) -> tuple[Check, ...]:
     name = f" in block {block + 1}" if block else ""
     if constraints and not is_counted(n, constraints):
-        return (_chains_agree(n, constraints, generator(seed, "audit", "chains", block), name),)
+        return (_compare_chains(n, constraints, generator(seed, "audit", "chains", block), name),)
     n_seeds = round(n_seeds * min(1, (_LONG_SESSION / max(1, n)) ** 2))
     drawn = [draw_order(n, constraints, generator(seed, "audit", block, i)) for i in range(n_seeds)]
     positions: list[list[int]] = [[] for _ in range(n)]
@@ -172,7 +172,7 @@ def _block_checks(
     centred = check(
         f"mean position of each trial{name}, {n_seeds:,} seeds",
         f"{(n + 1) / 2:g}",
-        _off_centre(positions, n, slack),
+        _find_off_centre(positions, n, slack),
     )
     return centred, spread
 
@@ -191,7 +191,7 @@ def _compute_position_slack(n: int, constraints: Sequence[Constraint]) -> float 
     return 0.5 if n // members >= _LONG_STRETCH else None
 
 
-def _off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Iterator[str]:
+def _find_off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Iterator[str]:
     for index, at in enumerate(positions):
         error = sqrt(variance(at) / len(at)) if len(at) > 1 else 0.0
         if abs(fmean(at) - (n - 1) / 2) > _compute_deviation_limit(len(at)) * error + slack + 1e-9:
@@ -210,14 +210,14 @@ def _check_distribution(
     groups = groups_apart(n, constraints)
     sizes = tuple(len(group) for group in groups or ())
     if groups is None or any(isinstance(constraint, Spread) for constraint in constraints):
-        return make_info_row(name, _TOO_MANY)
+        return make_info_row(name, _TOO_MANY_STATES)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
         if sizes[number] not in exact:
             exact[sizes[number]] = position_shares(sizes, number)
         shares = exact[sizes[number]]
         if shares is None:
-            return make_info_row(name, _TOO_MANY)
+            return make_info_row(name, _TOO_MANY_STATES)
         statistics.extend(_chi_square(positions[index], shares) for index in group)
     figures = (
         f"median chi-square {median(value for value, _ in statistics):.0f} at "
@@ -233,8 +233,8 @@ def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]
     for position in at:
         counts[position] += 1
     cells = [(count, share * len(at)) for count, share in zip(counts, shares, strict=True)]
-    rare = [cell for cell in cells if cell[1] < _LEAST_EXPECTED]
-    cells = [cell for cell in cells if cell[1] >= _LEAST_EXPECTED]
+    rare = [cell for cell in cells if cell[1] < _LEAST_EXPECTED_COUNT]
+    cells = [cell for cell in cells if cell[1] >= _LEAST_EXPECTED_COUNT]
     if expected := sum(e for _, e in rare):
         cells.append((sum(c for c, _ in rare), expected))
     return sum((c - e) ** 2 / e for c, e in cells), len(cells) - 1
@@ -248,7 +248,7 @@ def _to_normal_deviate(chi_square: float, freedom: int) -> float:
     return float(((chi_square / freedom) ** (1 / 3) - (1 - part)) / sqrt(part))
 
 
-def _chains_agree(
+def _compare_chains(
     n: int, constraints: Sequence[Constraint], rng: random.Random, name: str
 ) -> Check:
     """Compare chains from different starts: Gelman & Rubin (1992), Statistical Science 7.
@@ -275,7 +275,7 @@ def _sample_chain(
 ) -> list[list[int]]:
     order, chain = _draw_order(start, constraints, rng), []
     for _ in range(_DRAWS):
-        step_through(order, constraints, rng, penalty(len(order)))
+        sweep_once(order, constraints, rng, violation_cost(len(order)))
         chain.append(list(order))
     return chain
 
@@ -319,7 +319,7 @@ def audit(
     built: BuiltLists,
     items: Iterable[Item] | MaterialsIndex | None = None,
     *,
-    order_seeds: int = SEEDS,
+    order_seeds: int = N_ORDER_SEEDS,
 ) -> tuple[Check, ...]:
     """Return the results of all checks of the design on the built lists.
 
@@ -344,7 +344,7 @@ def audit(
         *shared_checks(study.design, index, built, composition.sessions),
         *session_checks(study, built, composition),
         *wording_checks(study),
-        *kept_checks(study, composition.sessions),
+        *order_checks(study, composition.sessions),
         *drawing_checks(study, built, order_seeds),
     )
 

@@ -20,7 +20,7 @@ from experiment.responses.base import ResponseType
 from experiment.studies.design import Design, holds
 from experiment.studies.study import Study
 
-_ALWAYS = {"instructions": "instructions", "debrief": "debrief"}
+_REQUIRED_PAGES = {"instructions": "instructions", "debrief": "debrief"}
 
 
 def origin_checks(
@@ -189,7 +189,7 @@ def wording_checks(study: Study) -> Iterator[Check]:
 def _find_wording_problems(study: Study) -> Iterator[str]:
     for list_ in range(study.design.n_lists):
         levels, levels_met = study.design.levels(list_), study.of_list(list_)
-        pages, title = dict(_ALWAYS), study.study.title
+        pages, title = dict(_REQUIRED_PAGES), study.study.title
         for entry in study.design.wording:
             if holds(entry.when, levels):
                 pages |= entry.pages

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from experiment.design.frames import MaterialsIndex, frames_in
+from experiment.design.frames import MaterialsIndex, count_frames
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.design.ordering.constraints import labels
 from experiment.design.session import compose, session_number
@@ -15,7 +15,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Square, holds
 from experiment.studies.study import Study
 
-_SHOWN = 3
+_MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
     problems = list(breaches)
     if not problems:
         return Check(name, expected, expected, passed=True)
-    remainder = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return Check(name, expected, "; ".join(problems[:_SHOWN]) + remainder, passed=False)
+    remainder = f" and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else ""
+    return Check(name, expected, "; ".join(problems[:_MOST_SHOWN]) + remainder, passed=False)
 
 
 def make_info_row(name: str, value: str) -> Check:
@@ -194,7 +194,7 @@ def _collect_contents(
     index: MaterialsIndex,
     built: BuiltLists,
 ) -> SquareContents:
-    n_frames = frames_in(square, design)
+    n_frames = count_frames(square, design)
     return SquareContents(
         levels=levels,
         templates=tuple(square.templates),

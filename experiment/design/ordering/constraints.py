@@ -37,7 +37,7 @@ class Constraint(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
+class MinDistance:
     """Two trials that share a label are at least ``least`` positions apart.
 
     Attributes:
@@ -68,7 +68,7 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class InARow:
+class RunLimit:
     """At most ``most`` trials in a row share a label."""
 
     column: str
@@ -98,7 +98,7 @@ class InARow:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class SessionStart:
     """The first ``n`` trials are of an allowed kind."""
 
     what: str
@@ -163,13 +163,13 @@ def declare_constraints(entries: Sequence[ListEntry], design: Design) -> list[Co
     """
     order = design.order
     constraints: list[Constraint] = [
-        *(Distance(column, labels(entries, column)) for column in separate_columns(design)),
-        *(Distance(col, labels(entries, col), least) for col, least in order.distance.items()),
-        *(InARow(col, labels(entries, col), most) for col, most in order.in_a_row.items()),
+        *(MinDistance(column, labels(entries, column)) for column in separate_columns(design)),
+        *(MinDistance(col, labels(entries, col), least) for col, least in order.distance.items()),
+        *(RunLimit(col, labels(entries, col), most) for col, most in order.in_a_row.items()),
     ]
     if design.order.targets_apart:
         targets = tuple("target" if e.kind is Kind.TARGET else None for e in entries)
-        constraints.append(Distance("being fillers", targets))
+        constraints.append(MinDistance("being fillers", targets))
     constraints.extend(_make_spreads(entries, design))
     return constraints
 
@@ -204,7 +204,7 @@ def _constrain_beginning(entries: Sequence[ListEntry], design: Design) -> list[C
             expected=f"at most {sum(fillers)}",
             remedy="Ask for fewer, or give items the kind filler",
         )
-    return [Beginning("fillers", fillers, n)]
+    return [SessionStart("fillers", fillers, n)]
 
 
 def separate_columns(design: Design) -> list[str]:
@@ -222,7 +222,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     Raises:
         DesignError: No item has the column.
     """
-    names = tuple(_label(entry, column) for entry in entries)
+    names = tuple(_get_label(entry, column) for entry in entries)
     if entries and all(label is None for label in names):
         known_labels = dict.fromkeys(
             [
@@ -242,7 +242,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     return names
 
 
-def _label(entry: ListEntry, column: str) -> str | None:
+def _get_label(entry: ListEntry, column: str) -> str | None:
     if column == "kind":
         return str(entry.kind)
     if column in ITEM_COLUMNS:

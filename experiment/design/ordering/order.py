@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import cache, lru_cache
 from math import comb
 
-from experiment.design.ordering.constraints import Constraint, Distance, Labels, Spread, keeps
+from experiment.design.ordering.constraints import Constraint, Labels, MinDistance, Spread, keeps
 from experiment.design.ordering.spreading import (
     count_layers,
     draw_freely,
@@ -91,7 +91,7 @@ _PENALTY, _LONG_SESSION = 3.0, 400
 # With a higher penalty a chain is more often free of violations, but moves more slowly. The second
 # number is the interval, in sweeps, at which the order is tested: an order that keeps the
 # constraints right after one that did not is more often close to a violation than an even draw.
-_ROUNDS = ((0.0, 10), (1.0, 10), (2.0, 1))
+_ANNEALING = ((0.0, 10), (1.0, 10), (2.0, 1))
 
 
 def draw_by_chain(
@@ -105,15 +105,15 @@ def draw_by_chain(
         rng: The random generator.
     """
     order = list(start)
-    for higher, interval in _ROUNDS:
+    for higher, interval in _ANNEALING:
         for sweep in range(1, SWEEPS + MORE_SWEEPS + 1):
-            step_through(order, constraints, rng, penalty(len(order)) + higher)
+            sweep_once(order, constraints, rng, violation_cost(len(order)) + higher)
             if sweep >= SWEEPS and not sweep % interval and keeps(order, constraints):
                 return order
     return None
 
 
-def penalty(n: int) -> float:
+def violation_cost(n: int) -> float:
     """Return the cost of a violation in an order of n trials.
 
     A longer order has more positions for violations, so that the cost of each grows with the
@@ -122,7 +122,7 @@ def penalty(n: int) -> float:
     return _PENALTY + (math.log(2 * n / _LONG_SESSION) if n > _LONG_SESSION else 0.0)
 
 
-def step_through(
+def sweep_once(
     order: list[int], constraints: Sequence[Constraint], rng: random.Random, cost: float
 ) -> None:
     """Perform one sweep of the chain in place, with this cost per additional violation."""
@@ -170,7 +170,7 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     order: list[int] | None
     if not constraints:
         return rng.sample(range(n), n)
-    groups = _groups_apart(n, _list_neighbour_labels(constraints))
+    groups = _separate_groups(n, _list_neighbour_labels(constraints))
     if spread is not None and len(constraints) == 1:
         order = _draw_unconstrained(n, spread, rng)
     elif is_counted(n, constraints) and groups is not None:
@@ -195,7 +195,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     most_trials = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
     if n > most_trials or len(neighbour_labels) + len(spread) < len(constraints) or len(spread) > 1:
         return False
-    groups = _groups_apart(n, neighbour_labels)
+    groups = _separate_groups(n, neighbour_labels)
     if groups is None:
         return False
     if not (spread and neighbour_labels):
@@ -210,19 +210,19 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
 
 def groups_apart(n: int, constraints: Sequence[Constraint]) -> tuple[tuple[int, ...], ...] | None:
     """Return the groups whose trials must not be neighbours; None if they form no partition."""
-    return _groups_apart(n, _list_neighbour_labels(constraints))
+    return _separate_groups(n, _list_neighbour_labels(constraints))
 
 
 def _list_neighbour_labels(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
     return tuple(
         constraint.labels
         for constraint in constraints
-        if isinstance(constraint, Distance) and constraint.least == 2
+        if isinstance(constraint, MinDistance) and constraint.least == 2
     )
 
 
 @lru_cache(maxsize=256)
-def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...], ...] | None:
+def _separate_groups(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...], ...] | None:
     """Return the groups whose members must not be neighbours; None if they form no partition."""
     owner = list(range(n))
     for labels in labelings:

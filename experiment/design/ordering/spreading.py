@@ -104,7 +104,7 @@ def draw_sequence(
     entries: list[tuple[int, int]] = []
     for group in reversed(range(len(sizes))):
         # The ways of all steps into a state sum to its count in the layer.
-        upto, ways_in = _steps_into(sizes, most_alike, group, alike)
+        upto, ways_in = _list_insertions(sizes, most_alike, group, alike)
         alike, k, l_ = ways_in[bisect_right(upto, rng.randrange(upto[-1]))]
         entries.append((k, l_))
     sequence: list[int] = []
@@ -115,7 +115,7 @@ def draw_sequence(
 
 # Every session of a study needs some of the same values.
 @lru_cache(maxsize=16_384)
-def _steps_into(
+def _list_insertions(
     sizes: tuple[int, ...], most_alike: int, group: int, alike: int
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
     """Return the cumulative ways of the steps that insert a group, and the steps.
@@ -124,12 +124,12 @@ def _steps_into(
     neighbours.
     """
     layer = count_layers(sizes, most_alike)[group]
-    counts = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
+    counts = list(_count_insertions(sizes[group], alike, sum(sizes[:group]), layer))
     upto = list(accumulate(ways for *_, ways in counts))
     return upto, [(n_before, k, l_) for n_before, k, l_, _ in counts]
 
 
-def _ways_into(
+def _count_insertions(
     n: int, alike: int, length: int, layer: Layer
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the earlier alike neighbours, all runs, runs between alike neighbours, and the ways."""
@@ -148,7 +148,7 @@ def _ways_into(
 def _insert(
     sequence: list[int], group: int, n: int, k: int, l_: int, rng: random.Random
 ) -> list[int]:
-    alike = alike_at(sequence)
+    alike = alike_positions(sequence)
     within = set(alike)
     outside_gaps = [gap for gap in range(len(sequence) + 1) if gap not in within]
     # Skip the frequent draws of nothing.
@@ -164,7 +164,7 @@ def _insert(
     return longer + sequence[n_taken:]
 
 
-def alike_at(sequence: Sequence[int]) -> list[int]:
+def alike_positions(sequence: Sequence[int]) -> list[int]:
     """Return the positions whose trial is of the same group as the previous trial."""
     return [at for at, (a, b) in enumerate(pairwise(sequence), start=1) if a == b]
 
@@ -176,7 +176,7 @@ def draw_weighted(weights: Sequence[int], rng: random.Random) -> int:
 
 
 # If this many proposals fail, the constraints leave almost no sequences.
-_TRIES = 10_000
+_MOST_TRIES = 10_000
 
 
 def draw_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) -> list[int] | None:
@@ -194,7 +194,7 @@ def draw_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) -> li
         was found.
     """
     return next(
-        (drawn for _ in range(_TRIES) if (drawn := propose_spread(sizes, n_spread, rng))), None
+        (drawn for _ in range(_MOST_TRIES) if (drawn := propose_spread(sizes, n_spread, rng))), None
     )
 
 
@@ -209,7 +209,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
     numbers = sorted(words)
     alike = numbers[draw_weighted([words[number] * bounds[number] for number in numbers], rng)]
     other_trials = draw_sequence(sizes, alike, rng, most_alike=n_spread)
-    placements = count_placements(tuple(alike_at(other_trials)), len(other_trials), n_spread)
+    placements = count_placements(tuple(alike_positions(other_trials)), len(other_trials), n_spread)
     ways = sum(placements[0].values())
     rejected = draw_weighted([ways, bounds[alike] - ways], rng)
     return None if rejected else _insert_spread_trials(other_trials, placements, rng)
@@ -341,7 +341,7 @@ def _insert_spread_trials(
     other_trials: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
     """Return the others with the spread trials inserted, each placement equally likely."""
-    alike, taken_gaps, last = alike_at(other_trials), set[int](), -1
+    alike, taken_gaps, last = alike_positions(other_trials), set[int](), -1
     for ways in placements:
         must = _find_next_forced_gap(alike, last, len(other_trials))
         gaps = [gap for gap in ways if last < gap <= must]

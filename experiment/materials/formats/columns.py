@@ -32,9 +32,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
 }  # fmt: skip
 # In a table with a column of sentences, these columns hold answers to a question about each.
-_OF_ANSWERS = {"correct", "wrong", "incorrect", "expected", "unexpected", "foil"}
+_ANSWER_COLUMNS = {"correct", "wrong", "incorrect", "expected", "unexpected", "foil"}
 
-KINDS = {
+KIND_WORDS = {
     "": Kind.TARGET,
     **dict.fromkeys(("target", "targets", "experimental", "critical", "test", "exp", "item"),
                     Kind.TARGET),
@@ -46,19 +46,19 @@ KINDS = {
 }  # fmt: skip
 # Rows of these kinds are not items: they are shown before the session, and their answers are not
 # stored.
-PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
+PRACTICE_WORDS = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
 
 # Words that say what a row is for in any column; "control" and "test" may also be conditions.
-_SURE_WORDS = {"filler", "fillers", "fill", "catch", "attention check", "attention_check",
+_CERTAIN_WORDS = {"filler", "fillers", "fill", "catch", "attention check", "attention_check",
                "attention-check", "practice", "warmup", "warm-up", "warm_up"}  # fmt: skip
 _WORDS_WITHIN = {"filler", "fillers", "practice"}
 # Words that name conditions more often than kinds: alone they make no column of kinds.
-_UNSURE_WORDS = {"control", "controls", "test", "item", "check", "distractor", "critical"}
+_AMBIGUOUS_WORDS = {"control", "controls", "test", "item", "check", "distractor", "critical"}
 QUESTION_COLUMNS = ("question", "answers", "answer")
 
 # The columns of the items table that each name fills; all other names fill their own column.
 _ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
-_NEAR_KIND = 0.75
+_LEAST_SIMILARITY = 0.75
 
 # A column's header in a researcher's table, or the several headers that make up the column.
 Header = str | Sequence[str]
@@ -97,22 +97,22 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         headers[column] = header
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for column in NAMES:
-        _find(column, by_key, headers)
+        _find_column(column, by_key, headers)
     if not {"good", "bad"} & headers.keys():
         # Without the word sentence, as in sentence_grammatical, both headers must be known.
         bare = {_drop_sentence(key): header for key, header in by_key.items()}
         pair = dict(headers)
         for column in ("good", "bad"):
-            _find(column, bare, pair)
+            _find_column(column, bare, pair)
         headers = pair if {"good", "bad"} <= pair.keys() else headers
     if "sentence" in headers:
         for column in {"good", "bad"} - named_headers.keys():
-            if key_of(headers.get(column, "")) in _OF_ANSWERS:
+            if key_of(headers.get(column, "")) in _ANSWER_COLUMNS:
                 del headers[column]
     if "bad" not in headers and "sentence" in headers and "good" not in named_headers:
         # A column "grammatical" without its counterpart marks a sentence as good or bad.
         headers.pop("good", None)
-        _find("version", by_key, headers)
+        _find_column("version", by_key, headers)
     if "kind" in headers and "kind" not in named_headers and unknown_kinds(table, headers["kind"]):
         _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.
@@ -135,8 +135,8 @@ def _column_of_kinds(
         if (
             roles.get(name, "version") in ("version", "construction")
             and name not in named_headers.values()
-            and words <= KINDS.keys() | PRACTICE
-            and words & _SURE_WORDS
+            and words <= KIND_WORDS.keys() | PRACTICE_WORDS
+            and words & _CERTAIN_WORDS
             and len(words) > 1
         ):
             candidates.append(name)
@@ -146,7 +146,7 @@ def _column_of_kinds(
 def kinds_from_conditions(
     table: RawTable, headers: dict[str, str], lists: str
 ) -> tuple[RawTable, dict[str, str], list[str]]:
-    """Return a table whose fillers and practice rows, named among conditions, have a kind instead.
+    """Return a table whose conditions that name a kind (filler, practice) are kinds instead.
 
     Args:
         table: The table.
@@ -161,7 +161,7 @@ def kinds_from_conditions(
     if not column or "kind" in headers:
         return table, headers, []
     words = [row.values[column].lower() for row in table.rows]
-    kinds = [word if word in _SURE_WORDS else _kind_within(word) for word in words]
+    kinds = [word if word in _CERTAIN_WORDS else _kind_within(word) for word in words]
     if not any(kinds) or all(kinds):
         return table, headers, []
     if lists:
@@ -203,7 +203,7 @@ def _kind_within(condition: str) -> str:
 
 
 def read_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
-    """Return a table whose columns of questions have the names that trials look for, in any case.
+    """Return a table whose question columns have the names, in lower case, that trials expect.
 
     The right answer may be the number of one of two columns of options, as 1 is of "Option1".
     Numbers are no questions; without a column of questions, columns called answer keep their names.
@@ -315,16 +315,16 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
         and if none is a kind and not all are similar to one. A word that ends in a number
         ("Filler12") is an item's name, and similar to no kind.
     """
-    known_kinds = [word for word in (*KINDS, *PRACTICE) if word]
+    known_kinds = [word for word in (*KIND_WORDS, *PRACTICE_WORDS) if word]
     written_kinds = dict.fromkeys(value.lower() for value in values if value)
     near = {
-        word: next(iter(get_close_matches(word, known_kinds, n=1, cutoff=_NEAR_KIND)), "")
+        word: next(iter(get_close_matches(word, known_kinds, n=1, cutoff=_LEAST_SIMILARITY)), "")
         for word in written_kinds
         if word not in known_kinds
     }
     numbered = any(word[-1].isdigit() for word in near)
     slips = bool(near) and all(near.values()) and not numbered
-    is_sure = any(word in known_kinds and word not in _UNSURE_WORDS for word in written_kinds)
+    is_sure = any(word in known_kinds and word not in _AMBIGUOUS_WORDS for word in written_kinds)
     return near if is_sure or slips else {}
 
 
@@ -346,10 +346,10 @@ def _refuse_misspelt(table: RawTable, column: str) -> None:
 def unknown_kinds(table: RawTable, column: str) -> list[str]:
     """Return the words of a column that are not kinds of items, each once."""
     words = dict.fromkeys(row.values[column].lower() for row in table.rows)
-    return [word for word in words if word not in KINDS and word not in PRACTICE]
+    return [word for word in words if word not in KIND_WORDS and word not in PRACTICE_WORDS]
 
 
-def _find(column: str, by_key: Mapping[str, str], headers: dict[str, str]) -> None:
+def _find_column(column: str, by_key: Mapping[str, str], headers: dict[str, str]) -> None:
     for name in NAMES[column]:
         if column not in headers and by_key.get(name, "") not in ("", *headers.values()):
             headers[column] = by_key[name]

@@ -17,15 +17,15 @@ def list_column(columns: Iterable[str]) -> str:
     return next((name for name in columns if key_of(name) in LIST_COLUMNS), "")
 
 
-def is_dealt(rows: Iterable[Mapping[str, str]]) -> bool:
+def names_lists(rows: Iterable[Mapping[str, str]]) -> bool:
     """Return whether the rows name at least two lists."""
     rows = list(rows)
     column = list_column(rows[0] if rows else ())
     return len({row[column] for row in rows if row.get(column)}) >= _FEWEST_LISTS
 
 
-def _order_column(table: RawTable, lists: str) -> str:
-    """Return the column of places in a list: numbers, each once a list, that part equal rows."""
+def _find_order_column(table: RawTable, lists: str) -> str:
+    """Return the column that numbers each list's trials and alone makes equal rows differ."""
     for name in table.columns:
         cells = [(row.values[lists], row.values[name]) for row in table.rows]
         if (
@@ -54,7 +54,7 @@ def join_lists(table: RawTable) -> RawTable:
     if not column:
         return table
     lists = {row.values[column] for row in table.rows} - {""}
-    order = _order_column(table, column)
+    order = _find_order_column(table, column)
     joined: dict[tuple[str, ...], list[RawRow]] = {}
     for row in table.rows:
         key = tuple(text for name, text in row.values.items() if name not in (column, order))
@@ -85,11 +85,11 @@ def join_lists(table: RawTable) -> RawTable:
 
 
 CONDITION = "condition"
-_SIGN = "+"
+_PLUS = "+"
 # Columns that assign items to lists are not factors.
-_DEALING = ("list", "group", "block")
+_LIST_HEADERS = ("list", "group", "block")
 _MOST_FACTORS = 4
-_NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
+_BARE_LEVELS = {"yes", "no", "true", "false", "on", "off"}
 
 
 def cross_factors(
@@ -111,7 +111,7 @@ def cross_factors(
     headers = dict(headers)
     if not factors and not (factors := _find_factors(table, headers)):
         return table, headers, (), ()
-    header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
+    header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_PLUS.join(factors)})"
     are_words = all(_is_word(row.values[name]) for row in table.rows for name in factors)
     rows = tuple(
         replace(row, values={**row.values, header: _name(row, factors, are_words)})
@@ -130,9 +130,9 @@ def named_factors(table: RawTable, named_headers: Mapping[str, str]) -> tuple[st
         MaterialsError: The table lacks one of them.
     """
     condition_header = named_headers.get(CONDITION, "")
-    if _SIGN not in condition_header or condition_header in table.columns:
+    if _PLUS not in condition_header or condition_header in table.columns:
         return ()
-    factors = tuple(part.strip() for part in condition_header.split(_SIGN))
+    factors = tuple(part.strip() for part in condition_header.split(_PLUS))
     for name in factors:
         if name not in table.columns:
             raise MaterialsError(
@@ -156,7 +156,7 @@ def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...
         name
         for name in table.columns
         if (name == condition or name not in headers.values())
-        and key_of(name) not in _DEALING
+        and key_of(name) not in _LIST_HEADERS
         and _have_equal_values(groups, (name,))
         and len(_list_values(groups[0], (name,))) > 1
     ]
@@ -198,7 +198,7 @@ def _have_equal_values(groups: Sequence[Sequence[RawRow]], columns: Sequence[str
 
 
 def _is_word(text: str) -> bool:
-    return not text or (any(map(str.isalpha, text)) and text.lower() not in _NO_WORDS)
+    return not text or (any(map(str.isalpha, text)) and text.lower() not in _BARE_LEVELS)
 
 
 def _name(row: RawRow, factors: Sequence[str], are_words: bool) -> str:

@@ -29,7 +29,7 @@ MISSING_NUMBERS = MISSING_MARKS | {"", "none"}
 # About a million cells; a table of items has a few thousand.
 _LARGEST_WORKBOOK_BYTES = 64 * 1024 * 1024
 # Windows' ANSI code pages by language; all other languages use the first one.
-_WESTERN = "cp1252"
+_WESTERN_CODE_PAGE = "cp1252"
 _CODE_PAGES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(["bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"], "cp1250"),
@@ -46,21 +46,22 @@ _CODE_PAGES: Mapping[str, str] = MappingProxyType(
         "ko": "cp949",
     }
 )
-_TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk")
+_TRADITIONAL_CHINESE = ("zh-hant", "zh-tw", "zh-hk")
 # Characters that do not occur within words: if they do, the text has another code page.
 _NO_LETTERS = "ƒ‡†\u02c6‰¤¦¨¬¯±¹²³¶\u00b8¼½¾\u00d7÷"
-_LOST = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w*")
-_ACCENTED = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
+_LOST_WORD = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w*")
+_ACCENTED_WORD = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
 
 
-def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
-    """Return the cells of a workbook's first sheet by rows, and notes about the sheet.
+def read_sheet(path: Path, title: str = "") -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
+    """Return the cells of a workbook's sheet by rows, and notes about the sheet.
 
     Args:
         path: The file.
+        title: The sheet's title; empty for the first sheet.
 
     Raises:
-        MaterialsError: The file is not a workbook, or has hidden rows.
+        MaterialsError: The file is not a workbook, lacks the sheet, or has hidden rows.
     """
     # The library takes a third of a second to load, so only load it for spreadsheets.
     from openpyxl import load_workbook
@@ -69,7 +70,8 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         _refuse_large(path)
         book = load_workbook(path, data_only=True)
         # ``worksheets`` excludes sheets with charts or macros.
-        first, *other_sheets = book.worksheets
+        sheets = {read_sheet.title: read_sheet for read_sheet in book.worksheets}
+        chosen = sheets.get(title) if title else next(iter(sheets.values()))
     except Exception as error:
         # A damaged workbook can raise any kind of exception.
         raise MaterialsError(
@@ -78,18 +80,24 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
             expected="an Excel workbook (.xlsx)",
             remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
         ) from error
-    _refuse_hidden_rows(path, first)
+    if chosen is None:
+        raise MaterialsError(
+            f'the workbook has no sheet "{title}"',
+            where=str(path),
+            expected=f"one of: {', '.join(sheets)}",
+        )
+    _refuse_hidden_rows(path, chosen)
     lines = [
         (number, [_to_text(value) for value in cells])
-        for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
+        for number, cells in enumerate(chosen.iter_rows(values_only=True), start=1)
     ]
-    notes = list(_fill_merged_cells(lines, first))
-    if other_sheets:
-        names = ", ".join(f'"{sheet.title}"' for sheet in other_sheets)
+    notes = list(_fill_merged_cells(lines, chosen))
+    if not title and len(sheets) > 1:
+        others = ", ".join(f'"{other}"' for other in sheets if other != chosen.title)
         notes.append(
-            f'Only the first sheet of the workbook, "{first.title}", is read, not {names}.'
+            f'Only the first sheet of the workbook, "{chosen.title}", is read, not {others}.'
         )
-    if hidden := _hidden_columns(first):
+    if hidden := _hidden_columns(chosen):
         notes.append(
             f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
             "and delete it if it does not belong to the items."
@@ -97,11 +105,13 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
     return lines, tuple(notes)
 
 
-def _fill_merged_cells(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
+def _fill_merged_cells(
+    lines: list[tuple[int, list[str]]], read_sheet: "Worksheet"
+) -> Iterator[str]:
     """Copy the value of merged cells into each of their rows, and report this."""
     tall = [
         merged_range
-        for merged_range in sheet.merged_cells.ranges
+        for merged_range in read_sheet.merged_cells.ranges
         if merged_range.max_row > merged_range.min_row
     ]
     for merged_range in tall:
@@ -123,12 +133,12 @@ def _refuse_large(path: Path) -> None:
         raise ValueError(f"unpacked it has {size:,} bytes; {_LARGEST_WORKBOOK_BYTES:,} are allowed")
 
 
-def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
+def _refuse_hidden_rows(path: Path, read_sheet: "Worksheet") -> None:
     """Refuse hidden rows: they may have been filtered out, or forgotten."""
     hidden = [
         number
-        for number, row in sorted(sheet.row_dimensions.items())
-        if row.hidden and any(cell.value is not None for cell in sheet[number])
+        for number, row in sorted(read_sheet.row_dimensions.items())
+        if row.hidden and any(cell.value is not None for cell in read_sheet[number])
     ]
     if hidden:
         row_numbers = ", ".join(map(str, hidden[:5])) + (", ..." if len(hidden) > 5 else "")
@@ -140,15 +150,15 @@ def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
         )
 
 
-def _hidden_columns(sheet: "Worksheet") -> list[str]:
+def _hidden_columns(read_sheet: "Worksheet") -> list[str]:
     """Return the headers of hidden columns that are not empty."""
     hidden = [
         number
-        for dimension in sheet.column_dimensions.values()
+        for dimension in read_sheet.column_dimensions.values()
         if dimension.hidden
-        for number in range(dimension.min or 0, min(dimension.max or 0, sheet.max_column) + 1)
+        for number in range(dimension.min or 0, min(dimension.max or 0, read_sheet.max_column) + 1)
     ]
-    headers = [str(sheet.cell(1, number).value or "") for number in hidden if number]
+    headers = [str(read_sheet.cell(1, number).value or "") for number in hidden if number]
     return [f'"{header}"' for header in headers if header]
 
 
@@ -163,20 +173,20 @@ def _to_text(value: object) -> str:
 def code_page(language: str) -> str:
     """Return the encoding of Excel's CSV files for a language (a BCP 47 tag)."""
     tag = language.lower()
-    if tag.startswith(_TRADITIONAL):
+    if tag.startswith(_TRADITIONAL_CHINESE):
         return "cp950"
-    return _CODE_PAGES.get(tag.partition("-")[0], _WESTERN)
+    return _CODE_PAGES.get(tag.partition("-")[0], _WESTERN_CODE_PAGE)
 
 
 def lost_word(text: str) -> str:
     """Return a word that suggests a different code page; empty if there is none."""
-    match = _LOST.search(text)
+    match = _LOST_WORD.search(text)
     return match[0] if match else ""
 
 
-def telling_word(text: str) -> str:
-    """Return the first word by which a reader can verify the encoding; empty if there is none."""
-    match = _ACCENTED.search(text)
+def accented_word(text: str) -> str:
+    """Return the first accented word, by which a reader can verify the encoding; else empty."""
+    match = _ACCENTED_WORD.search(text)
     return match[0] if match else ""
 
 
@@ -344,7 +354,7 @@ def _is_title(line: str, below: str) -> bool:
 
 
 def _is_comment_alone(line: str) -> bool:
-    """Return whether a spreadsheet's row holds a comment in its first cell and nothing else."""
+    """Return whether the only text in a spreadsheet's row is a comment in its first cell."""
     marks = "".join(_DELIMITERS)
     first = line.rstrip(f"{marks}\r\n")
     return not first or bool(_COMMENT.match(line) and first != line.rstrip("\r\n"))

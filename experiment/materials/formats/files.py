@@ -15,13 +15,13 @@ from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 
 # In a folder, a .txt file is more likely a note than a table.
-_IN_FOLDERS = (".jsonl", ".json", ".csv", ".tsv", ".tab", ".parquet")
-_STUDY = "study.toml"
+_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".tab", ".parquet")
+_STUDY_FILE = "study.toml"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedMaterials:
     """Materials that can be iterated repeatedly.
 
     Attributes:
@@ -39,7 +39,7 @@ def is_materials(file_name: str) -> bool:
     """Return whether a path names a file of items or a folder of such files."""
     path = Path(file_name)
     if path.is_dir():
-        return not (path / _STUDY).is_file() and bool(materials_files(path))
+        return not (path / _STUDY_FILE).is_file() and bool(materials_files(path))
     format_suffixes = [suffix for format_ in formats() for suffix in format_.suffixes]
     return path.suffix.lower() in (*SUFFIXES, *format_suffixes, ".parquet")
 
@@ -55,11 +55,11 @@ def materials_files(path: Path) -> list[Path]:
     published = {file: format_of(file) for file in inside}
     tasks = [file for file, format_ in published.items() if format_ and format_.names_its_data]
     return tasks or [
-        file for file, format_ in published.items() if format_ or file.suffix.lower() in _IN_FOLDERS
+        file for file, format_ in published.items() if format_ or file.suffix.lower() in _SUFFIXES
     ]
 
 
-def open_materials(path: Path) -> Opened:
+def open_materials(path: Path) -> OpenedMaterials:
     """Open a file or folder of items in any format, without loading large tables.
 
     The two sentences of a pair may be identical: a model's tie is counted as such. A row may be a
@@ -75,17 +75,17 @@ def open_materials(path: Path) -> Opened:
     _refuse_repeated(items, path)
     notes = tuple(dict.fromkeys(chain.from_iterable(file.notes for file in files)))
     renderings = {file.rendering for file in files}
-    return Opened(items.__iter__, notes, renderings.pop() if len(renderings) == 1 else "")
+    return OpenedMaterials(items.__iter__, notes, renderings.pop() if len(renderings) == 1 else "")
 
 
-def _open_file(path: Path) -> Opened:
-    if _is_own(path):
-        return Opened(partial(read_items, path), ())
+def _open_file(path: Path) -> OpenedMaterials:
+    if _is_items_table(path):
+        return OpenedMaterials(partial(read_items, path), ())
     materials = read_materials(path, identical=True, alone=True, as_written=True)
-    return Opened(materials.items.__iter__, materials.notes, materials.rendering)
+    return OpenedMaterials(materials.items.__iter__, materials.notes, materials.rendering)
 
 
-def _is_own(path: Path) -> bool:
+def _is_items_table(path: Path) -> bool:
     if path.suffix == ".parquet":
         return not path.is_file() or _has_own_columns(path)
     if path.suffix not in _DELIMITERS or not path.is_file():

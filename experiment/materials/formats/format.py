@@ -10,7 +10,7 @@ from experiment.plugins import offered_in
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The result of reading a file.
+    """The drafts of a file's items, and what was decided while reading it.
 
     Attributes:
         drafts: The file's items.
@@ -26,7 +26,7 @@ class Drafts:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ReadOptions:
     """Options for reading a file.
 
     Attributes:
@@ -55,7 +55,7 @@ class Format:
     name: str
     documentation: str
     recognises: Callable[[Path], bool]
-    read: Callable[[Path, Terms], Drafts]
+    read: Callable[[Path, ReadOptions], Drafts]
     suffixes: tuple[str, ...] = ()
     names_its_data: bool = False
 

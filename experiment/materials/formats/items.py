@@ -9,8 +9,8 @@ from math import prod
 from pathlib import Path
 
 from experiment.errors import MaterialsError, suggest
-from experiment.materials.formats.columns import KINDS
-from experiment.materials.formats.crossing import is_dealt
+from experiment.materials.formats.columns import KIND_WORDS
+from experiment.materials.formats.crossing import names_lists
 from experiment.materials.formats.pairs import Draft
 from experiment.records import Item, Kind
 from experiment.tables.schemas import ITEMS
@@ -19,7 +19,7 @@ ONE_CONDITION = "all"
 
 
 def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[str]]:
-    """Return items for the drafts, in order, and notes on the derived values as sentences.
+    """Return the drafts' items, in order, and a sentence for each value that was derived.
 
     Items of one construction and kind form one template if each of their item numbers occurs in the
     same conditions, so that a Latin square can cross them; conditions that share no item number
@@ -69,13 +69,13 @@ def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[st
 
 
 def _get_kind(draft: Draft) -> Kind:
-    if draft.kind.lower() not in KINDS:
+    if draft.kind.lower() not in KIND_WORDS:
         raise MaterialsError(
             f'"{draft.kind}" is not a kind of item',
             where=draft.place,
-            expected=f"one of: {', '.join(filter(None, KINDS))}",
+            expected=f"one of: {', '.join(filter(None, KIND_WORDS))}",
         )
-    return KINDS[draft.kind.lower()]
+    return KIND_WORDS[draft.kind.lower()]
 
 
 def _list_extra_columns(draft: Draft) -> tuple[tuple[str, str], ...]:
@@ -117,7 +117,7 @@ def _name_templates(
         conditions[draft.condition] = draft
     crossed = {
         # Lists that a table names need no crossing: the table assigns the items itself.
-        group: is_dealt(
+        group: names_lists(
             crossed_draft.extra for row in group_drafts.values() for crossed_draft in row.values()
         )
         or _is_crossed(group[0], group_drafts)
@@ -200,7 +200,7 @@ def _refuse_misspelt(
     n_items = {name: sum(name in levels for levels in cells.values()) for name in conditions}
     usual = [name for name, n in n_items.items() if 2 * n > len(cells)]
     for name, n in n_items.items():
-        if n > 1 and _RARE * n > len(cells):
+        if n > 1 and _RARE_PER * n > len(cells):
             # So many items are another design, not a slip.
             continue
         of_items = [levels for levels in cells.values() if name in levels]
@@ -241,9 +241,9 @@ def _find_first_target(items: Sequence[Item]) -> str:
 
 _MOST_COLUMNS, _MOST_FACTORS = 12, 3
 # A condition that is in fewer than one of so many items may be misspelt.
-_RARE = 4
+_RARE_PER = 4
 # Columns that cross in a smaller share of the items are not factors.
-_ENOUGH = 0.5
+_ENOUGH_CROSSED = 0.5
 _Levels = tuple[str, ...]
 
 
@@ -288,7 +288,7 @@ def _find_expected_levels(
     crossed = len(levels) == prod(map(len, levels_by_factor)) and all(
         len(combination) > 1 for combination in levels_by_factor
     )
-    return set(levels) if crossed and n >= _ENOUGH * len(groups) else set()
+    return set(levels) if crossed and n >= _ENOUGH_CROSSED * len(groups) else set()
 
 
 def _find_fault(

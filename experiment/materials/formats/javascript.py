@@ -20,12 +20,12 @@ _PATTERN = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*")
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0",
             "\n": "", "\r\n": ""}  # fmt: skip
-_WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "undefined": None}
+_CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None, "undefined": None}
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeExpression:
     """An expression that is not a literal, such as a function or a variable.
 
     Attributes:
@@ -46,7 +46,7 @@ class _Token:
 def read_variables(text: str, names: Collection[str], where: str) -> dict[str, tuple[object, int]]:
     """Return the values that a program gives to variables, with the lines on which they begin.
 
-    Arrays become lists, objects dictionaries, and all other expressions ``Code``.
+    Arrays become lists, objects dictionaries, and all other expressions ``CodeExpression``.
 
     Args:
         text: The program.
@@ -59,7 +59,7 @@ def read_variables(text: str, names: Collection[str], where: str) -> dict[str, t
     return _Reader(text, where).variables(names)
 
 
-class Entry(list[object]):
+class LocatedArray(list[object]):
     """An array, with the line on which it begins.
 
     Attributes:
@@ -128,13 +128,13 @@ class _Reader:
         while isinstance(value, str) and self._peek() == "+":
             self._take()
             more = self._literal()
-            value = value + more if isinstance(more, str) else Code("")
-        if self._peek() in (",", "]", "}", ")", ";", "") and not isinstance(value, Code):
+            value = value + more if isinstance(more, str) else CodeExpression("")
+        if self._peek() in (",", "]", "}", ")", ";", "") and not isinstance(value, CodeExpression):
             # A new line may end a statement, too.
             return value
         self._skip_expression()
         last = self._tokens[max(begin, self._next - 1)]
-        return Code(self._text[self._tokens[begin].start : last.end])
+        return CodeExpression(self._text[self._tokens[begin].start : last.end])
 
     def _literal(self) -> object:
         token = self._take()
@@ -146,13 +146,13 @@ class _Reader:
             return _ESCAPE.sub(_unescape, token.text[1:-1])
         if token.kind == "number":
             return float(token.text) if re.search("[.eE]", token.text) else int(token.text)
-        if token.text in _WORDS:
-            return _WORDS[token.text]
+        if token.text in _CONSTANTS:
+            return _CONSTANTS[token.text]
         self._next -= 1
-        return Code("")
+        return CodeExpression("")
 
-    def _array(self, opening: _Token) -> Entry:
-        values = Entry()
+    def _array(self, opening: _Token) -> LocatedArray:
+        values = LocatedArray()
         values.line = self._line(opening.start)
         while self._peek() != "]":
             if self._peek() == ",":

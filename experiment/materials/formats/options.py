@@ -9,14 +9,14 @@ from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import SIDES
 
-_NUMBERED = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")
+_NUMBERED_HEADER = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")
 _ANSWERS = ("answer", "correct_answer", "correct_option", "correct", "key", "expected", "good")
 # In a table with good and bad, columns with such names hold further options.
-_FURTHER = re.compile(
+_FURTHER_HEADER = re.compile(
     r"(?:bad|wrong|incorrect|distractor|foil|lure|competitor|alternative|option|ungrammatical|"
     r"unacceptable|unexpected)_?(?:[1-9]|[a-i])"
 )
-_EXCHANGED = str.maketrans("abcdefghi123456789", "123456789abcdefghi")
+_LETTER_OF_NUMBER = str.maketrans("abcdefghi123456789", "123456789abcdefghi")
 _GOOD, _OTHERS = "good", ("bad", "distractor")
 
 
@@ -68,7 +68,7 @@ def order_options(table: RawTable) -> RawTable:
     options = {
         match.group(1): name
         for name in table.columns
-        if (match := _NUMBERED.fullmatch(key_of(name)))
+        if (match := _NUMBERED_HEADER.fullmatch(key_of(name)))
     }
     by_key = {key_of(name): name for name in reversed(table.columns)}
     answer = next((by_key[name] for name in _ANSWERS if name in by_key), "")
@@ -103,7 +103,7 @@ def _make_row(
     chosen = (
         by_text.get(answer_text)
         or by_name.get(key_of(answer_text))
-        or _mark(answer_text.lower(), texts)
+        or _find_answer(answer_text.lower(), texts)
     )
     if chosen not in texts:
         raise MaterialsError(
@@ -126,11 +126,11 @@ def _make_row(
     )
 
 
-def _mark(answer_text: str, texts: Mapping[str, str]) -> str:
-    """Return the option for a number or a letter, whichever of the two the headers use."""
+def _find_answer(answer_text: str, texts: Mapping[str, str]) -> str:
+    """Return the option that an answer names, by a number or a letter as the headers do."""
     if answer_text in texts or len(answer_text) != 1:
         return answer_text
-    return answer_text.translate(_EXCHANGED)
+    return answer_text.translate(_LETTER_OF_NUMBER)
 
 
 def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, .
         name
         for name in table.columns
         if name not in headers.values()
-        and _FURTHER.fullmatch(key_of(name))
+        and _FURTHER_HEADER.fullmatch(key_of(name))
         and _has_text(table, name)
     ]
     return (*columns, *further_columns)[: len(SIDES) - 1]
@@ -153,7 +153,7 @@ def options_against(table: RawTable, headers: Mapping[str, str]) -> tuple[str, .
 
 def find_further_options(columns: Iterable[str]) -> tuple[str, ...]:
     """Return those of the researcher's own columns whose names say that they hold options."""
-    names = [name for name in columns if _FURTHER.fullmatch(key_of(name))]
+    names = [name for name in columns if _FURTHER_HEADER.fullmatch(key_of(name))]
     return tuple(names[: len(SIDES) - 1 - len(_OTHERS)])
 
 

@@ -19,8 +19,8 @@ BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no"
 BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
-_TASK = "task"
-_NEARLY_EVERY = 0.9
+_TASK_COLUMN = "task"
+_MOST_ROWS = 0.9
 # In fewer pairs, better fits may be chance.
 _FEWEST_SHIFTED = 4
 # With so many words, what stands as a header is a sentence.
@@ -29,7 +29,7 @@ _SENTENCE_WORDS = 4
 TEXTS = ("context", "good", "bad", "distractor")
 # Texts that say that a text is missing. "na" is a word of several languages.
 _LONGEST_WORD = 8
-_MISSING = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
+_MISSING_WORDS = {*MISSING_MARKS, *map(str.upper, MISSING_MARKS), "NaN", *MISSING_SIGNS} - {"na"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def read_pairs(
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
     """
     # In a table of several tasks, some ask about pairs and others about single sentences.
-    has_tasks = _TASK in table.columns
+    has_tasks = _TASK_COLUMN in table.columns
     if {"good", "bad"} <= headers.keys():
         drafts = [_make_draft(row, headers) for row in table.rows]
         if has_tasks and "sentence" in headers:
@@ -245,7 +245,7 @@ def _refuse_empty(table: RawTable, drafts: list[Draft], names: Collection[str]) 
 
 
 def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
-    """Refuse a mark of a missing value where the other texts are of several words."""
+    """Refuse a mark of a missing value in a column whose other texts have several words."""
     # Texts of scripts without spaces are longer than a mark.
     long_columns = [
         name
@@ -254,9 +254,9 @@ def _refuse_missing(table: RawTable, drafts: list[Draft]) -> None:
         > len(drafts)
     ]
     # Signs, and marks without capitals, may be options; a word in capitals among others is none.
-    in_capitals = {mark for mark in _MISSING if mark != mark.lower()}
+    in_capitals = {mark for mark in _MISSING_WORDS if mark != mark.lower()}
     marked_columns = {
-        name: _MISSING if name in long_columns else in_capitals
+        name: _MISSING_WORDS if name in long_columns else in_capitals
         for name in TEXTS
         if name in long_columns or _has_small_letters(drafts, name)
     }
@@ -298,7 +298,7 @@ def _refuse_identical(drafts: list[Draft]) -> None:
 
 
 def _refuse_shifted(drafts: list[Draft], version: str) -> None:
-    """Refuse items of which a version is a row too high or too low throughout.
+    """Refuse a table in which one column of versions is shifted by a row.
 
     Then each good sentence shares more words with that of the next row, or of the row
     before, than with its own. At the end of the table one row may have none.
@@ -316,7 +316,7 @@ def _refuse_shifted(drafts: list[Draft], version: str) -> None:
             0 < shifted_count < paired_count
             for shifted_count, paired_count in zip(shifted, differing_words, strict=True)
         )
-        if nearer >= min(len(drafts) - 1, _NEARLY_EVERY * len(drafts)):
+        if nearer >= min(len(drafts) - 1, _MOST_ROWS * len(drafts)):
             raise MaterialsError(
                 f"the good and the {version} sentences are shifted by a row: nearly every good "
                 f"sentence fits the {version} one of the {place} row better than its own, such as "
@@ -328,7 +328,7 @@ def _refuse_shifted(drafts: list[Draft], version: str) -> None:
 
 
 def _count_words(text: str) -> Counter[str]:
-    """Return the words of a text, or the signs of a script without spaces, and their neighbours.
+    """Count a text's words and pairs of neighbours; characters, in a script without spaces.
 
     Versions may have the same words in another order.
     """

@@ -11,12 +11,12 @@ from experiment.errors import MaterialsError, why_unread
 from experiment.materials.formats.delimited import (
     DelimitedError,
     TextFile,
+    accented_word,
     cells_of,
     find_layout,
     lost_word,
     open_text,
-    sheet,
-    telling_word,
+    read_sheet,
 )
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
@@ -68,7 +68,9 @@ class RawTable:
         return replace(self, columns=columns, rows=rows)
 
 
-def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> RawTable:
+def read_raw(
+    path: Path, language: str = "", columns: Sequence[str] = (), sheet_title: str = ""
+) -> RawTable:
     """Read a file's table: text with any common delimiter, an Excel sheet, or JSON lines.
 
     Args:
@@ -76,6 +78,7 @@ def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> Raw
         language: The language of its text (BCP 47), which determines the encoding of files without
             Unicode.
         columns: The columns' names, if the file has no headers.
+        sheet_title: The sheet of a workbook, if it is not the first.
 
     Raises:
         MaterialsError: The file is missing, of another kind, or not a table.
@@ -84,9 +87,9 @@ def read_raw(path: Path, language: str = "", columns: Sequence[str] = ()) -> Raw
         raise MaterialsError(
             "the file does not exist", where=str(path), expected="a table of items"
         )
-    refuse_needless_names(columns, path)
+    refuse_needless_options(columns, sheet_title, path)
     if path.suffix.lower() == ".xlsx":
-        lines, notes = sheet(path)
+        lines, notes = read_sheet(path, sheet_title)
         return _make_table_from_cells(path, lines, "row", notes, columns)
     if path.suffix.lower() == ".jsonl":
         return _read_json_lines(path, language)
@@ -142,7 +145,7 @@ def _note_guessed_encoding(path: Path, text: str, encoding: str) -> tuple[str, .
             remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx; if --language is not '
             "the language of the sentences, correct it",
         )
-    word = telling_word(text)
+    word = accented_word(text)
     advice = f'; check that "{word}" is right' if word else ""
     return (
         (
@@ -202,23 +205,32 @@ def _make_table_from_cells(
     return RawTable(path, tuple(filter(None, names)), tuple(rows), notes)
 
 
-def refuse_needless_names(columns: Sequence[str], path: Path) -> None:
-    """Refuse names of columns for a file of a format that names them itself.
+def refuse_needless_options(columns: Sequence[str], sheet_title: str, path: Path) -> None:
+    """Refuse names of columns, or a sheet, for a file of a format that has names, or no sheets.
 
     Raises:
-        MaterialsError: There are names, and the file is neither a text table nor a workbook.
+        MaterialsError: There are names and the file is neither a text table nor a workbook, or a
+            sheet's title and the file is no workbook.
     """
-    if columns and path.suffix.lower() not in (*TEXT_SUFFIXES, ".xlsx"):
+    suffix = path.suffix.lower()
+    if columns and suffix not in (*TEXT_SUFFIXES, ".xlsx"):
         raise MaterialsError(
             "each value of the file has a name already",
             where=str(path),
             expected="a table in a text file or a workbook",
             remedy="Leave out --columns",
         )
+    if sheet_title and suffix != ".xlsx":
+        raise MaterialsError(
+            "the file has no sheets",
+            where=str(path),
+            expected="a workbook (.xlsx)",
+            remedy="Leave out --sheet",
+        )
 
 
 def refuse_other_number(columns: Sequence[str], cells: Sequence[str], location: str) -> None:
-    """Refuse names of columns that are more or fewer than a row's cells.
+    """Refuse a number of column names other than the number of cells in a row.
 
     Raises:
         MaterialsError: They are.

@@ -7,7 +7,7 @@ from pathlib import Path
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
     NAMES,
-    PRACTICE,
+    PRACTICE_WORDS,
     QUESTION_COLUMNS,
     Header,
     find_columns,
@@ -24,7 +24,7 @@ from experiment.materials.formats.crossing import (
     list_column,
     named_factors,
 )
-from experiment.materials.formats.format import Terms, format_of
+from experiment.materials.formats.format import ReadOptions, format_of
 from experiment.materials.formats.items import make_items
 from experiment.materials.formats.options import (
     cross_contexts,
@@ -49,7 +49,7 @@ _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileContents:
     """The contents of a researcher's file of materials.
 
     Attributes:
@@ -86,7 +86,8 @@ def read_materials(
     language: str = "",
     as_written: bool = False,
     columns: Sequence[str] = (),
-) -> Found:
+    sheet: str = "",
+) -> FileContents:
     """Read the items of a file in any of the formats.
 
     Args:
@@ -101,23 +102,20 @@ def read_materials(
         as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
             them. A study's page shows single spaces, and a note says what that changes.
         columns: The columns' names, if the table has no headers.
+        sheet: The sheet of a workbook, if it is not the first.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.
     """
-    if not columns and (published := format_of(path)):
-        read = published.read(path, Terms(language, identical))
+    if not (columns or sheet) and (published := format_of(path)):
+        read = published.read(path, ReadOptions(language, identical))
         drafts = _fill_columns(read.drafts)
         drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
-        materials = _make_found(drafts, path, published.name, [*read.notes, *changed])
+        materials = _gather(drafts, path, published.name, [*read.notes, *changed])
         return replace(materials, rendering=read.rendering, response=read.response)
-    table = read_raw(path, language, columns)
-    if (
-        not named_headers
-        and set(ITEMS.column_names) <= set(table.columns)
-        and path.suffix != ".xlsx"
-    ):
-        return Found(tuple(read_items(path)), "a table of items", table.notes)
+    table = read_raw(path, language, columns, sheet)
+    if not named_headers and _is_items_table(table):
+        return FileContents(tuple(read_items(path)), "a table of items", table.notes)
     table = read_question_columns(table, named_headers or {})
     written_columns = table.columns
     if regions is not False:
@@ -138,6 +136,10 @@ def read_materials(
     return materials
 
 
+def _is_items_table(table: RawTable) -> bool:
+    return set(ITEMS.column_names) <= set(table.columns) and table.path.suffix != ".xlsx"
+
+
 def _fill_columns(drafts: Sequence[Draft]) -> list[Draft]:
     """Return the drafts with the same own columns, empty where a draft has none."""
     empty = dict.fromkeys((name for draft in drafts for name in draft.extra), "")
@@ -152,7 +154,7 @@ def _make_drafts_from_table(
     alone: bool,
     regions: bool | None,
     as_written: bool,
-) -> Found:
+) -> FileContents:
     factors = named_factors(table, named_headers)
     unused = {CONDITION} if factors else set()
     column_headers = {name: named_headers[name] for name in named_headers if name not in unused}
@@ -170,7 +172,7 @@ def _make_drafts_from_table(
         columns.pop("version", None)
     else:
         drafts = read_pairs(table, columns, identical=identical)
-        format_ = _name(table, columns)
+        format_ = _describe_table(table, columns)
     drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
     drafts, divided = (
         (drafts, [])
@@ -190,7 +192,7 @@ def _make_drafts_from_table(
         *_note_questions(table, columns),
         *_note_beginnings(table, columns, drafts),
     ]
-    materials = _make_found(drafts, table.path, format_, notes)
+    materials = _gather(drafts, table.path, format_, notes)
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
@@ -239,9 +241,9 @@ def _note_beginnings(
             )
 
 
-def _make_found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> Found:
-    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE)
-    kept = [draft for draft in drafts if draft.kind.lower() not in PRACTICE]
+def _gather(drafts: list[Draft], path: Path, format_: str, notes: Iterable[str]) -> FileContents:
+    practice = tuple(draft for draft in drafts if draft.kind.lower() in PRACTICE_WORDS)
+    kept = [draft for draft in drafts if draft.kind.lower() not in PRACTICE_WORDS]
     if not kept:
         raise MaterialsError(
             "every row is practice",
@@ -250,10 +252,10 @@ def _make_found(drafts: list[Draft], path: Path, format_: str, notes: Iterable[s
         )
     items, derived = make_items(kept, path)
     places = {item.item_id: draft.place for item, draft in zip(items, kept, strict=True)}
-    return Found(tuple(items), format_, (*notes, *derived), practice=practice, places=places)
+    return FileContents(tuple(items), format_, (*notes, *derived), practice=practice, places=places)
 
 
-def _name(table: RawTable, columns: Mapping[str, str]) -> str:
+def _describe_table(table: RawTable, columns: Mapping[str, str]) -> str:
     if columns.get("good") == "sentence_good":
         return "BLiMP's JSON lines" if table.path.suffix == ".jsonl" else "BLiMP's columns"
     if columns.get("good") == "sen":

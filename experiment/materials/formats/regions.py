@@ -10,7 +10,7 @@ from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import SPACELESS, Variant
 
 BAR = "|"
-_NUMBERED = re.compile(r"region_?([0-9]+)")
+_REGION_HEADER = re.compile(r"region_?([0-9]+)")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 
 
@@ -31,7 +31,7 @@ def join_region_columns(table: RawTable) -> RawTable:
     numbered = {
         int(match.group(1)): name
         for name in table.columns
-        if (match := _NUMBERED.fullmatch(key_of(name)))
+        if (match := _REGION_HEADER.fullmatch(key_of(name)))
     }
     if len(numbered) < 2 or any(key_of(name) in _SENTENCES for name in table.columns):
         return table

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     r"\s*(?:\(\s*(?P<region>\d+|\*)\s*;\s*%(?P<condition>[^%]+)%\s*\)"
     r"|(?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)|(?P<sign>[-+<>=&|()\[\]]))"
 )
-_LEVELS = ("&|", "<>=", "+-")
+_OPERATORS = ("&|", "<>=", "+-")
 _CLOSING = {"(": ")", "[": "]"}
 
 
@@ -42,11 +42,11 @@ class Operation:
     """An operator with its two operands."""
 
     sign: str
-    left: "Part"
-    right: "Part"
+    left: "FormulaPart"
+    right: "FormulaPart"
 
 
-Part = Region | Operation | float
+FormulaPart = Region | Operation | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Formula:
     """
 
     text: str
-    root: Part
+    root: FormulaPart
 
     @property
     def regions(self) -> list[Region]:
@@ -100,7 +100,7 @@ class _Reader:
         self._match: re.Match[str] | None = None
         self._advance()
 
-    def whole(self) -> Part:
+    def whole(self) -> FormulaPart:
         formula = self._parse_level(0)
         if self._match is not None:
             raise ValueError(f'nothing is allowed at "{self._unread_text}"')
@@ -117,12 +117,12 @@ class _Reader:
         self._place = self._match.end() if self._match else len(self._text)
         self._next = (self._match["sign"] or "") if self._match else ""
 
-    def _parse_level(self, level: int) -> Part:
-        if level == len(_LEVELS):
+    def _parse_level(self, level: int) -> FormulaPart:
+        if level == len(_OPERATORS):
             return self._parse_atom()
         operand = self._parse_level(level + 1)
         n_signs = 0
-        while self._next and self._next in _LEVELS[level]:
+        while self._next and self._next in _OPERATORS[level]:
             sign, n_signs = self._next, n_signs + 1
             if level == 1 and n_signs > 1:
                 raise ValueError(f'two comparisons in a row at "{self._unread_text}"')
@@ -130,7 +130,7 @@ class _Reader:
             operand = Operation(sign, operand, self._parse_level(level + 1))
         return operand
 
-    def _parse_atom(self) -> Part:
+    def _parse_atom(self) -> FormulaPart:
         match, opening = self._match, self._next
         if match is None:
             raise ValueError("it is incomplete")
@@ -158,7 +158,7 @@ class _Reader:
         return Region(match["condition"].strip(), None if region == "*" else int(region))
 
 
-def _check(part: Part, *, truth: bool) -> None:
+def _check(part: FormulaPart, *, truth: bool) -> None:
     """Raise a ValueError if a surprisal is used as a truth value, or the reverse."""
     is_truth = isinstance(part, Operation) and part.sign not in "+-"
     if is_truth != truth:
@@ -169,7 +169,7 @@ def _check(part: Part, *, truth: bool) -> None:
             _check(side, truth=part.sign in "&|")
 
 
-def _list_regions(part: Part) -> Iterator[Region]:
+def _list_regions(part: FormulaPart) -> Iterator[Region]:
     if isinstance(part, Region):
         yield part
     elif isinstance(part, Operation):
@@ -177,7 +177,7 @@ def _list_regions(part: Part) -> Iterator[Region]:
         yield from _list_regions(part.right)
 
 
-def _evaluate_part(part: Part, surprisals: Surprisals) -> float:
+def _evaluate_part(part: FormulaPart, surprisals: Surprisals) -> float:
     if isinstance(part, Region):
         if part.number is not None:
             return surprisals[part.condition, part.number]
@@ -205,21 +205,21 @@ def _evaluate_part(part: Part, surprisals: Surprisals) -> float:
 
 # How the surprisals of a region's tokens are combined to one number.
 Metric = Literal["sum", "mean", "median", "range", "max", "min"]
-_FIRST: Metric = "sum"
+_DEFAULT_METRIC: Metric = "sum"
 
 
-class _Part(BaseModel):
+class _SuitePart(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
 
-class SuiteRegion(_Part):
+class SuiteRegion(_SuitePart):
     """A region: its number, which formulas refer to, and its text, which may be empty."""
 
     region_number: int | None = None
     content: str = ""
 
 
-class SuiteCondition(_Part):
+class SuiteCondition(_SuitePart):
     """A condition of an item: a sentence divided into regions."""
 
     condition_name: str
@@ -239,23 +239,23 @@ class SuiteCondition(_Part):
         return [" ".join(region.content.split()) for region in self.regions]
 
 
-class SuiteItem(_Part):
+class SuiteItem(_SuitePart):
     """An item with all its conditions."""
 
     item_number: str
     conditions: list[SuiteCondition]
 
 
-class _Meta(_Part):
+class _Meta(_SuitePart):
     name: str = ""
-    metric: Metric | Literal["all"] | list[str] = _FIRST
+    metric: Metric | Literal["all"] | list[str] = _DEFAULT_METRIC
 
 
-class _Prediction(_Part):
+class _Prediction(_SuitePart):
     formula: str
 
 
-class Suite(_Part):
+class Suite(_SuitePart):
     """The contents of a suite's file."""
 
     meta: _Meta = _Meta()
@@ -266,7 +266,7 @@ class Suite(_Part):
     def metric(self) -> Metric:
         """How surprisals in a region are combined: by the given metric, or sum if it is "all"."""
         metric = self.meta.metric
-        return _FIRST if metric == "all" or isinstance(metric, list) else metric
+        return _DEFAULT_METRIC if metric == "all" or isinstance(metric, list) else metric
 
     def formulas(self, path: Path) -> list[Formula]:
         """Return the predictions' formulas.

@@ -28,7 +28,7 @@ metric_list:
 metadata:
   version: 1.0
 """
-_REGIONS = ("before", "critical", "after")
+_REGION_NAMES = ("before", "critical", "after")
 
 
 def write_items(items: Iterable[Item], form: str, out: Path) -> int:
@@ -36,13 +36,13 @@ def write_items(items: Iterable[Item], form: str, out: Path) -> int:
 
     Args:
         items: The items; iterated once.
-        form: One of ``FORMS``.
+        form: One of ``OUTPUT_FORMATS``.
         out: The file. The data of an lm-evaluation-harness task go into a file with a related name.
 
     Raises:
         MaterialsError: The file's suffix does not match the form.
     """
-    suffix, lines = FORMS[form]
+    suffix, lines = OUTPUT_FORMATS[form]
     if out.suffix != suffix:
         raise MaterialsError(
             f"a file of the form {form} cannot end in {out.suffix or 'nothing'}",
@@ -115,7 +115,7 @@ def _lm_eval(items: Iterable[Item], _out: Path) -> Iterator[str]:
 def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
     suite = {
         "meta": {"name": out.stem, "metric": "sum"},
-        "region_meta": {str(n): name for n, name in enumerate(_REGIONS, start=1)},
+        "region_meta": {str(n): name for n, name in enumerate(_REGION_NAMES, start=1)},
         "predictions": [{"type": "formula", "formula": "(*;%good%) < (*;%bad%)"}],
         "items": [
             {"item_number": number, "conditions": _divide_into_conditions(item)}
@@ -156,8 +156,8 @@ def _to_json_line(values: Mapping[str, object]) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 
-Lines = Callable[[Iterable[Item], Path], Iterator[str]]
-FORMS: Mapping[str, tuple[str, Lines]] = MappingProxyType(
+LineWriter = Callable[[Iterable[Item], Path], Iterator[str]]
+OUTPUT_FORMATS: Mapping[str, tuple[str, LineWriter]] = MappingProxyType(
     {
         "blimp": (".jsonl", _blimp),
         "multiblimp": (".jsonl", _multiblimp),

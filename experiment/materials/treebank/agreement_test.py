@@ -6,7 +6,7 @@ from experiment.records import Item, Kind
 
 ORIGINAL, NONCE = "original", "nonce"
 FILLER, CONTROL = "filler", "control"
-POOL = "all"
+POOLED_NAME = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def make_item(test: AgreementTest, *, pooled: bool = False) -> Item:
         pooled: Whether the targets of all constructions share one template for each condition; by
             default each construction has its own, so that each list gets equally many of each.
     """
-    share = POOL if pooled and test.kind is Kind.TARGET else test.construction
+    share = POOLED_NAME if pooled and test.kind is Kind.TARGET else test.construction
     instance = f"{test.construction}-{test.instance}"
     features = {
         "number": test.number,

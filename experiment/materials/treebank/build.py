@@ -10,13 +10,13 @@ from experiment.materials.treebank.agreement_test import CONTROL, FILLER, Agreem
 from experiment.materials.treebank.conllu import Sentence, Token, number_of
 from experiment.materials.treebank.constructions import Conventions, Extraction, extract
 from experiment.materials.treebank.originals import (
-    Beginning,
-    Entry,
+    FirstLetter,
     Original,
     Paradigms,
+    WordClass,
     best_opposite,
+    class_of,
     describe_first_letter,
-    entry_of,
     originals,
 )
 from experiment.records import Kind
@@ -25,8 +25,8 @@ from experiment.seeds import generator
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "PROPN", "NUM", "ADV"})
 _LEAST_USES = 2
 
-Place = tuple[Entry, Beginning]
-Pair = tuple[str, str, str]
+WordPlace = tuple[WordClass, FirstLetter]
+FormPair = tuple[str, str, str]
 
 
 class NonceWords:
@@ -45,7 +45,7 @@ class NonceWords:
         self, paradigms: Paradigms, vocabulary: Container[str], conventions: Conventions
     ) -> None:
         self._conventions = conventions
-        self._words: dict[Place, list[str]] = {}
+        self._words: dict[WordPlace, list[str]] = {}
         for entry, forms in paradigms.by_entry.items():
             if entry.upos not in CONTENT:
                 continue
@@ -58,17 +58,17 @@ class NonceWords:
                     self._words.setdefault((entry, describe_first_letter(form)), []).append(form)
         self._pairs = self._collect_pairs(paradigms)
 
-    def _collect_pairs(self, paradigms: Paradigms) -> dict[Place, list[Pair]]:
+    def _collect_pairs(self, paradigms: Paradigms) -> dict[WordPlace, list[FormPair]]:
         """Return pairs of qualifying forms that begin alike: (form, other, lemma)."""
         usable = {(entry, form) for (entry, _), forms in self._words.items() for form in forms}
-        pairs: dict[Place, list[Pair]] = {}
+        pairs: dict[WordPlace, list[FormPair]] = {}
         for (lemma, entry), forms in paradigms.by_lemma.items():
             for form in (form for form in forms if (entry, form) in usable):
                 for opposite_form in paradigms.opposite_forms(form, lemma, entry):
                     same_first_letter = describe_first_letter(
                         opposite_form
                     ) == describe_first_letter(form)
-                    if same_first_letter and (entry.turned, opposite_form) in usable:
+                    if same_first_letter and (entry.opposite_number, opposite_form) in usable:
                         pairs.setdefault((entry, describe_first_letter(form)), []).append(
                             (form, opposite_form, lemma)
                         )
@@ -81,7 +81,7 @@ class NonceWords:
         candidates = self._list_other_words(words, token.form)
         return rng.choice(candidates) if candidates else token.form
 
-    def pair(self, token: Token, bad: str, rng: random.Random) -> Pair:
+    def pair(self, token: Token, bad: str, rng: random.Random) -> FormPair:
         """Return a replacement for a target: (form, form of the other number, lemma).
 
         If no pair qualifies, return the target itself, with ``bad``.
@@ -91,8 +91,8 @@ class NonceWords:
             pairs = [pair for pair in pairs if pair[0] != token.form] or pairs
         return rng.choice(pairs) if pairs else (token.form, bad, token.lemma)
 
-    def _place(self, token: Token) -> Place:
-        entry = entry_of(token)
+    def _place(self, token: Token) -> WordPlace:
+        entry = class_of(token)
         if not self._conventions.attached_alike:
             entry = entry._replace(attached="")
         return entry, describe_first_letter(token.form)
@@ -216,7 +216,7 @@ def _list_cut_positions(
             return
         if index < _LEAST_PREFIX_WORDS or token.upos not in CONTENT or not number_of(token.feats):
             continue
-        forms = paradigms.opposite_forms(token.form, token.lemma, entry_of(token))
+        forms = paradigms.opposite_forms(token.form, token.lemma, class_of(token))
         if bad := best_opposite(token.form, forms, vocabulary, conventions):
             yield index, bad
 
@@ -268,14 +268,14 @@ class TestSet:
     Attributes:
         targets: Each original with its nonce sentences, construction by construction.
         fillers: The fillers with their nonce sentences; empty if not requested.
-        left: The number of remaining cases after each filter.
+        remaining: The number of remaining cases after each filter.
     """
 
     __test__ = False
 
     targets: list[AgreementTest]
     fillers: list[AgreementTest]
-    left: dict[str, int]
+    remaining: dict[str, int]
 
 
 def constructions_of(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:
@@ -285,17 +285,17 @@ def constructions_of(sentences: Iterable[Sentence], conventions: Conventions) ->
         MaterialsError: No words are marked for number, or there is no construction.
     """
     extraction = extract(sentences, conventions)
-    if not extraction.left["dependencies between words marked for number"]:
+    if not extraction.remaining["dependencies between words marked for number"]:
         raise MaterialsError(
             f"no two words that depend on each other are both marked for number "
-            f"({_format_counts(extraction.left)})",
+            f"({_format_counts(extraction.remaining)})",
             where="the treebank",
             expected="Number=Sing and Number=Plur among the features",
             remedy="For an English treebank, mark the verbs' number with --english",
         )
     if not extraction.constructions:
         raise MaterialsError(
-            f"no construction agrees in number ({_format_counts(extraction.left)})",
+            f"no construction agrees in number ({_format_counts(extraction.remaining)})",
             where="the treebank",
             expected="patterns with enough agreeing pairs of each number",
             remedy="Take a larger treebank or a lower --least-of-each-number",
@@ -326,7 +326,7 @@ def build_test_set(
     extraction = constructions_of(sentences, conventions)
     paradigms = Paradigms(sentences)
     tested = originals(extraction, paradigms, vocabulary, conventions)
-    counts = extraction.left | tested.left
+    counts = extraction.remaining | tested.remaining
     if not tested.sentences:
         raise MaterialsError(
             f"no sentence can be tested ({_format_counts(counts)})",

@@ -92,7 +92,7 @@ class Extraction:
     """The constructions of a treebank, and the number of remaining cases after each filter."""
 
     constructions: dict[Pattern, Candidate]
-    left: dict[str, int]
+    remaining: dict[str, int]
 
 
 def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:
@@ -132,7 +132,7 @@ def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extracti
     figures = {name: counts[name] for name in _FILTERS} | {
         "patterns": len(candidates),
         "patterns with enough agreeing pairs of each number": len(often),
-        "constructions, in which the numbers always agree": len(frequent),
+        "constructions whose cue and target always agree in number": len(frequent),
         "instances of these constructions": instances,
     }
     return Extraction(frequent, figures)

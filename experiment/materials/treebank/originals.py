@@ -18,7 +18,7 @@ from experiment.materials.treebank.conllu import (
 from experiment.materials.treebank.constructions import Conventions, Extraction
 
 
-class Entry(NamedTuple):
+class WordClass(NamedTuple):
     """A class of words that may replace each other: tag, features, merged parts."""
 
     upos: str
@@ -26,17 +26,17 @@ class Entry(NamedTuple):
     attached: str
 
     @property
-    def turned(self) -> "Entry":
+    def opposite_number(self) -> "WordClass":
         """The class that differs only in number."""
         return self._replace(feats=flip_number_feature(self.feats))
 
 
-def entry_of(token: Token) -> Entry:
+def class_of(token: Token) -> WordClass:
     """Return the class of a word."""
-    return Entry(token.upos, token.feats, token.attached)
+    return WordClass(token.upos, token.feats, token.attached)
 
 
-class Beginning(NamedTuple):
+class FirstLetter(NamedTuple):
     """The properties of a form's first letter: capital, and vowel (for articles and elision)."""
 
     capital: bool
@@ -44,10 +44,10 @@ class Beginning(NamedTuple):
 
 
 @cache
-def describe_first_letter(form: str) -> Beginning:
+def describe_first_letter(form: str) -> FirstLetter:
     """Return the properties of a form's first letter, ignoring accents."""
     first = unicodedata.normalize("NFD", form)[:1]
-    return Beginning(first.isupper(), first.lower() in "aeiou" and first != "")
+    return FirstLetter(first.isupper(), first.lower() in "aeiou" and first != "")
 
 
 class Paradigms:
@@ -58,8 +58,8 @@ class Paradigms:
     """
 
     def __init__(self, sentences: Iterable[Sentence]) -> None:
-        self.by_lemma: defaultdict[tuple[str, Entry], Counter[str]] = defaultdict(Counter)
-        self.by_entry: defaultdict[Entry, Counter[str]] = defaultdict(Counter)
+        self.by_lemma: defaultdict[tuple[str, WordClass], Counter[str]] = defaultdict(Counter)
+        self.by_entry: defaultdict[WordClass, Counter[str]] = defaultdict(Counter)
         self.tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.readings: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         uses = Counter(
@@ -71,13 +71,13 @@ class Paradigms:
             self.tags[form][upos] += n
             self.readings[form][upos, feats] += n
             if form.isalpha():
-                entry = Entry(upos, feats, attached)
+                entry = WordClass(upos, feats, attached)
                 self.by_entry[entry][form] += n
                 self.by_lemma[lemma, entry][form] += n
 
-    def opposite_forms(self, form: str, lemma: str, entry: Entry) -> list[str]:
+    def opposite_forms(self, form: str, lemma: str, entry: WordClass) -> list[str]:
         """Return the forms that differ from a form only in number, the most frequent first."""
-        forms = self.by_lemma.get((lemma, entry.turned), Counter())
+        forms = self.by_lemma.get((lemma, entry.opposite_number), Counter())
         return sorted(
             (other_form for other_form in forms if other_form != form), key=lambda f: (-forms[f], f)
         )
@@ -104,7 +104,7 @@ class Originals:
     """The original test sentences, and the number of remaining instances after each filter."""
 
     sentences: list[Original]
-    left: dict[str, int]
+    remaining: dict[str, int]
 
 
 def originals(
@@ -126,7 +126,7 @@ def originals(
             if not all(token.form in vocabulary for token in tokens[cue : target + 1]):
                 continue
             counts[_IN_VOCABULARY] += 1
-            form, lemma, entry = tokens[target].form, tokens[target].lemma, entry_of(tokens[target])
+            form, lemma, entry = tokens[target].form, tokens[target].lemma, class_of(tokens[target])
             if not (forms := paradigms.opposite_forms(form, lemma, entry)):
                 continue
             counts[_OPPOSITE_KNOWN] += 1

@@ -139,13 +139,13 @@ class OptionList(Options):
 
     @field_validator("against")
     @classmethod
-    def _others_than_good(cls, against: list[str]) -> list[str]:
+    def _refuse_good(cls, against: list[str]) -> list[str]:
         if Variant.GOOD in against:
             raise ValueError("good is always one of the options: name only the others")
         return against
 
     @model_validator(mode="after")
-    def _each_once(self) -> Self:
+    def _refuse_repeated(self) -> Self:
         if len(set(self.against)) < len(self.against):
             raise ValueError("a column is given twice in against")
         return self

@@ -24,7 +24,7 @@ from experiment.responses.base import (
     ScoredAnswer,
     Shown,
 )
-from experiment.responses.mixed.task import TASK, Task, unite_columns, united_table
+from experiment.responses.mixed.task import TASK_COLUMN, Task, unite_columns, united_table
 from experiment.responses.registry import RESPONSE_TYPES, response_class
 from experiment.responses.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -148,14 +148,14 @@ class Mixed(ResponseType):
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns of the answers to all tasks."""
         return unite_columns(
-            {name: type_.all_columns for name, type_ in self.types.items()}, (TASK,)
+            {name: type_.all_columns for name, type_ in self.types.items()}, (TASK_COLUMN,)
         )
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """The columns that the tasks add to the table of trials."""
         return unite_columns(
-            {name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,)
+            {name: type_.trial_columns for name, type_ in self.types.items()}, (TASK_COLUMN,)
         )
 
     @cached_property
@@ -279,10 +279,10 @@ class Mixed(ResponseType):
         assert isinstance(steps, Steps | None)
         of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
         of_task |= {"details": details} if type_.has_details else {}
-        return {**type_.derive_all_columns(of_task), **self._alien[task], "task": task}
+        return {**type_.derive_all_columns(of_task), **self._foreign_columns[task], "task": task}
 
     @cached_property
-    def _alien(self) -> dict[str, dict[str, None]]:
+    def _foreign_columns(self) -> dict[str, dict[str, None]]:
         """The columns that stay empty in each task's rows because only other tasks have them."""
         names = {
             task: {column.name for column in type_.all_columns}
@@ -292,7 +292,7 @@ class Mixed(ResponseType):
         return {task: dict.fromkeys(sorted(all_names - of_task)) for task, of_task in names.items()}
 
     @cached_property
-    def _alien_steps(self) -> dict[str, dict[str, None]]:
+    def _foreign_step_columns(self) -> dict[str, dict[str, None]]:
         """The same for the columns of the table of steps."""
         tables = {task: type_.step_table for task, type_ in self.types.items()}
         names = {
@@ -308,7 +308,7 @@ class Mixed(ResponseType):
         task, part = self.part_of(arrangement)
         response = self.tasks[task].type
         for row in response.step_rows(item, part, answer):
-            yield {**self._alien_steps[task], **row}
+            yield {**self._foreign_step_columns[task], **row}
 
     # How items are checked.
 

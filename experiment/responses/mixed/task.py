@@ -11,7 +11,7 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import load_response
 from experiment.tables.column import Column, TableSchema
 
-TASK = Column("task", "string", "the task of the trial, as study.toml names it")
+TASK_COLUMN = Column("task", "string", "the task of the trial, as study.toml names it")
 
 
 class Task(BaseModel):

@@ -27,12 +27,12 @@ from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
 
 # A scale's parameters, and the table headers recognised for each.
-_SCALE: Mapping[str, tuple[str, ...]] = {
+_SCALE_HEADERS: Mapping[str, tuple[str, ...]] = {
     "points": ("points", "scale", "scale_points", "n_points"),
     "lowest": ("lowest", "left_label", "left_comment", "left", "low_label"),
     "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
 }
-_POINTS = 7
+_DEFAULT_POINTS = 7
 SCALE_COMMENTS: Mapping[str, str] = {
     "points": "of the scale",
     "lowest": "the labels of its two ends",
@@ -92,7 +92,7 @@ class Scale(OneVersion):
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
-        yield from rules_of_ratings(catch)
+        yield from propose_rating_rules(catch)
 
     def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the chosen point and the number of points."""
@@ -115,7 +115,7 @@ class Points(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _one_label_each(self) -> Self:
+    def _check_labels(self) -> Self:
         if not self.labels:
             return self
         if len(self.labels) != self.points:
@@ -133,7 +133,7 @@ class Points(BaseModel):
     def proposed_scale(cls, items: Sequence[Item], ends: tuple[str, str]) -> dict[str, object]:
         """Return the scale that the items' own columns define, or a scale of seven points."""
         scale = dict(_scale(items))
-        points = int(scale.pop("points", _POINTS))
+        points = int(scale.pop("points", _DEFAULT_POINTS))
         return {"points": points, "lowest": ends[0], "highest": ends[1], **scale}
 
 
@@ -159,7 +159,7 @@ class Rating(Points, Scale):
         return scale, f"Each sentence is rated on a scale of {scale['points']} points."
 
 
-def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
+def propose_rating_rules(catch: Sequence[CatchTrials]) -> Iterator[str]:
     """Yield a rule for the catch trials that have two versions, or an example of a rule."""
     names = [
         construction.name
@@ -191,7 +191,7 @@ def _scale(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
     for header, first in items[0].extra:
         if {dict(item.extra).get(header, "") for item in items} != {first} or not first:
             continue
-        for parameter, names in _SCALE.items():
+        for parameter, names in _SCALE_HEADERS.items():
             is_number = first.isdecimal() and 2 <= int(first) <= 9
             if key_of(header) in names and (parameter != "points" or is_number):
                 yield parameter, first

@@ -14,7 +14,7 @@ from experiment.responses.reading.division import Step, flaw
 CRITICAL_NAMES = ("critical", "critical_word", "critical_region")
 _NUMBER = re.compile(r"([0-9]+)(\.0+)?")
 _MARKS = re.compile(r"^\W+|\W+$")
-_REMEDY = (
+_CRITICAL_REMEDY = (
     "Give each item's critical word or region in a column, as a number or as its text, and name "
     'the column in [trial.parameters]: critical = "critical"'
 )
@@ -42,7 +42,7 @@ class Regions:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Version:
     """One version of an item, with its regions."""
 
     item: Item
@@ -156,10 +156,10 @@ def find_misaligned(
         items: The items that are read with it.
         column: The column that names the critical region; empty if none does.
     """
-    constructions: dict[str, list[Read]] = {}
+    constructions: dict[str, list[Version]] = {}
     for item in items:
         for version in response.versions(item):
-            read = Read(item, version, response.regions(item, version))
+            read = Version(item, version, response.regions(item, version))
             constructions.setdefault(item.construction, []).append(read)
     for name, versions in constructions.items():
         critical = [read for read in versions if read.regions.critical]
@@ -175,12 +175,12 @@ def find_misaligned(
                     "a critical region in all items of a construction, or in none",
                 ),
             )
-        elif fault := _fault(name, versions):
+        elif fault := _find_fault(name, versions):
             yield fault
 
 
-def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyError] | None:
-    frames: dict[tuple[str, str], list[Read]] = {}
+def _find_fault(construction: str, versions: Sequence[Version]) -> tuple[Item, StudyError] | None:
+    frames: dict[tuple[str, str], list[Version]] = {}
     for read in versions:
         key = (read.item.template, read.item.frame or read.item.item_id)
         frames.setdefault(key, []).append(read)
@@ -209,8 +209,8 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
     frame_note = "" if not is_crossed else " of the same frame"
     if problem == "number":
         detail = (
-            f"its {second.version} version has {len(second.regions.texts)} regions, and "
-            f'"{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
+            f"its {second.version} version has {len(second.regions.texts)} regions, and the "
+            f'item "{first.item.item_id}"{frame_note} has {len(first.regions.texts)}'
         )
     else:
         detail = (
@@ -224,11 +224,11 @@ def _fault(construction: str, versions: Sequence[Read]) -> tuple[Item, StudyErro
         f"do not align: {detail}{count_note}",
         "regions that correspond in all conditions of a frame, because they are compared "
         "region by region",
-        "Correct the critical region of one of them" if critical else _REMEDY,
+        "Correct the critical region of one of them" if critical else _CRITICAL_REMEDY,
     )
 
 
-def _list_words(read: Read) -> str:
+def _list_words(read: Version) -> str:
     if read.regions.critical is None:
         return " ".join(read.regions.texts)
     return " ".join(read.regions.texts[read.regions.critical[0] :])
@@ -244,7 +244,7 @@ def _find_difference(first: Regions, second: Regions) -> str:
 
 
 def _critical_regions_correspond(first: Regions, second: Regions) -> bool:
-    """Return whether the sentences continue alike from there, and not better from elsewhere."""
+    """Return whether both sentences go on alike from their critical regions, and nowhere better."""
     assert first.critical and second.critical
     (begin, last), (other_begin, other_last) = first.critical, second.critical
     text = first.texts[begin : last + 1]
@@ -275,7 +275,7 @@ def _count_same_words(words: Sequence[str], other_words: Sequence[str], begin: i
 
 
 def _places_correspond(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether no stretch of words has another position in the second sentence.
+    """Return whether no stretch of words is shifted in the second sentence.
 
     The same words in another order are a manipulation and not a shift, if they make at most half
     of the sentence, and the words around them have the same positions.

@@ -11,8 +11,8 @@ from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.regions import BAR
 from experiment.records import MOST_STEPS, PAIR, SPACELESS, Item, Side, Variant
 
-Unit = Literal["word", "region", "sentence"]
-Context = Literal["read", "whole"]
+StepUnit = Literal["word", "region", "sentence"]
+ContextUse = Literal["read", "whole"]
 # In scripts without spaces, a longer stretch of letters is more than one word.
 _LONGEST_WORD = 6
 FEWEST_STEPS = 2
@@ -31,7 +31,7 @@ class Step:
     region: int
 
 
-def sentence_of(item: Item, version: str, context: Context = "read") -> str:
+def sentence_of(item: Item, version: str, context: ContextUse = "read") -> str:
     """Return the words of a version that are read step by step.
 
     Args:
@@ -52,7 +52,7 @@ def sentence_with_bars(item: Item, version: str) -> str:
 
 
 def divide_into_steps(
-    item: Item, version: str, unit: Unit, context: Context = "read"
+    item: Item, version: str, unit: StepUnit, context: ContextUse = "read"
 ) -> tuple[Step, ...]:
     """Return the steps in which a version of an item is read.
 

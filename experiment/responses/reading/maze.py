@@ -14,7 +14,7 @@ from pydantic import Field
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
 from experiment.responses.reading.alignment import proposed_alignment
-from experiment.responses.reading.division import Questioned, Unit, flaw, sentence_of
+from experiment.responses.reading.division import Questioned, StepUnit, flaw, sentence_of
 from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.responses.responders import Responder
 from experiment.seeds import generator
@@ -25,7 +25,7 @@ from experiment.tables.observation_tables import READINGS, STEP_KEYS, STEP_TIMES
 NO_WORD = "x-x-x"
 LEFT, RIGHT = "l", "r"
 _SIDES = {LEFT: "left", RIGHT: "right"}
-_OTHER = {LEFT: RIGHT, RIGHT: LEFT}
+_OTHER_SIDE = {LEFT: RIGHT, RIGHT: LEFT}
 _LONGEST_RUN = 3
 # The error rate per word: a participant who answers nine of ten sentences correctly chooses most
 # words correctly.
@@ -34,7 +34,7 @@ _MARKS = ".,;:!?…。、،؟"
 
 
 # The table of each word's choice against its distractor.
-_WORDS = TableSchema(
+_WORDS_TABLE = TableSchema(
     READINGS.name,
     "The Maze: one row per word that was chosen. Exported where trials are a Maze.",
     READINGS.primary_key,
@@ -68,7 +68,7 @@ class Maze(Questioned, Read):
         Column("n_wrong", "integer", "how many words were chosen wrongly first", unit="word"),
         Column("is_finished", "boolean", "whether the sentence was read to its end"),
     )
-    measured_steps: ClassVar[TableSchema] = _WORDS
+    measured_steps: ClassVar[TableSchema] = _WORDS_TABLE
     # Half a line, measured with the page's own style: the two words are shown side by side.
     letters_in_place: ClassVar[int | None] = 13
     log_rt_sds: ClassVar[tuple[float, ...]] = (0.17, 0.06, 0.10, 0.09, 0.29)
@@ -97,7 +97,7 @@ class Maze(Questioned, Read):
     )
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> StepUnit:
         """The unit of a step: a word."""
         return "word"
 
@@ -172,7 +172,7 @@ class Maze(Questioned, Read):
         version, plan, *question = arranged.options
         drawn = draw_sides(len(plan), draw())
         if mirrored:
-            drawn = "".join(_OTHER[side] for side in drawn)
+            drawn = "".join(_OTHER_SIDE[side] for side in drawn)
         return replace(arranged, options=(version, drawn, *question))
 
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:

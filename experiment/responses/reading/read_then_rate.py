@@ -8,16 +8,16 @@ from typing import ClassVar, cast
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.proposals import CatchTrials
-from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
+from experiment.responses.rating.rating import SCALE_COMMENTS, Points, propose_rating_rules
 from experiment.responses.reading.division import Question
-from experiment.responses.reading.reading import PLAN, WHOLE_MS, add_question_time
+from experiment.responses.reading.reading import PLAN_COLUMN, WHOLE_MS_COLUMN, add_question_time
 from experiment.responses.reading.self_paced import Paced
 from experiment.responses.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATED_SIDE_COLUMN, RATING_COLUMNS
 
-_TIMES = (
-    WHOLE_MS,
+_TIME_COLUMNS = (
+    WHOLE_MS_COLUMN,
     Column(
         "rating_rt_ms",
         "number",
@@ -38,9 +38,9 @@ class ReadThenRate(Points, Paced):
     template: ClassVar[str] = "reading/read_then_rate.html"
     columns: ClassVar[tuple[Column, ...]] = (
         *(column for column in RATING_COLUMNS if column.name != "rt_ms"),
-        *_TIMES,
+        *_TIME_COLUMNS,
     )
-    trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN)
+    trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN_COLUMN)
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT, Gives.WHOLE_TIME})
     responder_method: ClassVar[str] = "rate"
     asked: ClassVar[str] = "rating"
@@ -122,7 +122,7 @@ class ReadThenRate(Points, Paced):
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
-        yield from rules_of_ratings(catch)
+        yield from propose_rating_rules(catch)
 
     def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the total reading time and the chosen point."""

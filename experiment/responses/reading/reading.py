@@ -16,10 +16,10 @@ from experiment.responses.base import Known, Render
 from experiment.responses.one_version import OneVersion
 from experiment.responses.reading.alignment import Regions, find_misaligned, regions_of
 from experiment.responses.reading.division import (
-    Context,
+    ContextUse,
     Question,
     Step,
-    Unit,
+    StepUnit,
     context_regions,
     divide_into_steps,
     question_of,
@@ -31,26 +31,26 @@ from experiment.tables.column import Column, TableSchema
 from experiment.tables.observation_tables import READINGS, RELATIVE_REGION
 from experiment.tables.schemas import MEASURED_COLUMNS
 
-ASKED = "question"
+QUESTION_MARK = "question"
 _MS_A_DAY = 24 * 60 * 60 * 1000
 # Simulated reading times are log-normal, with a median that grows with word length; the values are
 # chosen, not estimated.
 _WORD_MS, _LETTER_MS, _SPREAD = 280.0, 14.0, 0.3
 
-PLAN = Column(
+PLAN_COLUMN = Column(
     "options",
     "string",
     'the version on the screen, how it was read, and "question" where one followed, joined by '
     "spaces",
 )
-ASKED_SIDE = Column(
+ASKED_SIDE_COLUMN = Column(
     "good_side",
     "string",
     "where the right answer to the question stood; empty where no question followed",
     optional=True,
     values=PAIR,
 )
-WHOLE_MS = Column(
+WHOLE_MS_COLUMN = Column(
     "rt_ms",
     "number",
     "reading time of the whole sentence: from the painting of its first word or region to the "
@@ -58,7 +58,7 @@ WHOLE_MS = Column(
     unit="ms",
     optional=True,
 )
-_ANSWERED = (
+_ANSWER_COLUMNS = (
     Column(
         "chosen_side",
         "string",
@@ -73,7 +73,7 @@ _ANSWERED = (
         optional=True,
     ),
     Column("version", "string", "the version that was read"),
-    WHOLE_MS,
+    WHOLE_MS_COLUMN,
     Column(
         "question_rt_ms",
         "number",
@@ -85,7 +85,7 @@ _ANSWERED = (
 )
 # The columns that both types store per trial; the sentence's own columns replace those of a choice.
 READ_COLUMNS = (
-    *_ANSWERED,
+    *_ANSWER_COLUMNS,
     *(column for column in MEASURED_COLUMNS if column.name != "rt_ms"),
 )
 
@@ -100,7 +100,7 @@ class Read(OneVersion):
     script: ClassVar[str] = "reading/reading.js"
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT, Gives.WHOLE_TIME})
     columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
-    trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
+    trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE_COLUMN, PLAN_COLUMN)
     responder_method: ClassVar[str] = "choose"
     # A whole line, measured with the page's own style.
     letters_in_place: ClassVar[int | None] = 23
@@ -116,7 +116,7 @@ class Read(OneVersion):
         description="the column of the items that names the critical word or region, by its number "
         "in the sentence or by its text; regions are then compared relative to it",
     )
-    context: Context = Field(
+    context: ContextUse = Field(
         default="read",
         description="whole: an item's context is shown as a whole, before its sentence or above "
         "it; read: it is part of the sentence",
@@ -138,7 +138,7 @@ class Read(OneVersion):
 
     @property
     @abstractmethod
-    def unit(self) -> Unit:
+    def unit(self) -> StepUnit:
         """The unit of a step: a word, a region or the whole sentence."""
 
     @abstractmethod
@@ -188,7 +188,7 @@ class Read(OneVersion):
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its plan, and the side of the right answer to its question."""
         question, version = self.question(item), options[0]
-        parts = (version, self.plan(item, version), *((ASKED,) if question else ()))
+        parts = (version, self.plan(item, version), *((QUESTION_MARK,) if question else ()))
         return Arrangement(question.right if question else None, parts)
 
     def practice_arrangement(self, item: Item, good_side: Side) -> Arrangement:

@@ -10,7 +10,7 @@ from pydantic import Field
 from experiment.records import Item, Steps
 from experiment.responses.base import Known
 from experiment.responses.reading.alignment import proposed_alignment
-from experiment.responses.reading.division import Questioned, Unit
+from experiment.responses.reading.division import Questioned, StepUnit
 from experiment.responses.reading.reading import Read
 from experiment.responses.responders import Responder
 
@@ -24,7 +24,7 @@ class Paced(Read):
         "display": "or centred: every step in the same place; or cumulative",
     }
 
-    by: Unit = Field(
+    by: StepUnit = Field(
         default="word",
         description="whether one press shows the next word, the next region or the whole sentence",
     )
@@ -35,7 +35,7 @@ class Paced(Read):
     )
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> StepUnit:
         """The unit of a step, from the parameter ``by``."""
         return self.by
 

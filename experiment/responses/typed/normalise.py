@@ -13,7 +13,7 @@ _OUTER_PUNCTUATION = regex.compile(r"^[\p{P}\s]+|[\p{P}\s]+$")
 
 
 def _strip_punctuation(text: str) -> str:
-    """Return a text without the punctuation around it; one that is nothing else stays."""
+    """Return a text without the punctuation around it; punctuation alone is kept."""
     return _OUTER_PUNCTUATION.sub("", text) or text
 
 

@@ -17,14 +17,14 @@ from experiment.tables.schemas import MEASURED_COLUMNS
 
 # The sides of an accepted answer and of any other, where an answer is expected.
 RIGHT, WRONG = Side.FIRST, Side.SECOND
-LONGEST = 1000
+LONGEST_TEXT = 1000
 # The exported column that holds what a participant typed.
-TYPED = "typed"
+TYPED_COLUMN = "typed"
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
 def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
-    """Return a measurement, None if it is invalid: no clock makes an answer unreadable."""
+    """Return a measurement, or None if it is invalid: the answer itself stays readable."""
     try:
         return read(value)
     except ValidationError:
@@ -55,7 +55,7 @@ class TypedText(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    text: str = Field(max_length=LONGEST)
+    text: str = Field(max_length=LONGEST_TEXT)
     first_key_ms: _Ms = None
     last_key_ms: _Ms = None
     n_edits: _Count = None
@@ -80,7 +80,7 @@ TYPED_COLUMNS = (
     ),
     Column("version", "string", "the version that was shown"),
     Column(
-        TYPED,
+        TYPED_COLUMN,
         "string",
         "the answer as it was typed; empty if the participant could not think of one; in CSV with "
         "an apostrophe before what a spreadsheet would take for a formula",

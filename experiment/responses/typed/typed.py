@@ -26,7 +26,7 @@ from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
 from experiment.responses.typed.normalise import normalise
 from experiment.responses.typed.text import (
-    LONGEST,
+    LONGEST_TEXT,
     RIGHT,
     TYPED_COLUMNS,
     TYPED_TRIAL_COLUMNS,
@@ -37,13 +37,13 @@ from experiment.seeds import generator
 from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
-BETWEEN_ACCEPTED = "|"
+ANSWER_SEPARATOR = "|"
 NO_ANSWER = "no answer"
 # A screen never shows them where they stand: they turn the text around them.
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # What simulated participants type where no answer is accepted; the first word of a frame's own
 # order is typed most often, the second half as often, the third a third as often, and so on.
-_SIMULATED = (
+_SIMULATED_WORDS = (
     "house", "water", "book", "friend", "street", "morning", "garden", "letter", "music", "table",
 )  # fmt: skip
 
@@ -74,10 +74,10 @@ class Typed(OneVersion):
         default="one", description="whether an answer is one word or may be many"
     )
     min_length: int = Field(
-        default=1, ge=1, le=LONGEST, description="the fewest characters of an answer"
+        default=1, ge=1, le=LONGEST_TEXT, description="the fewest characters of an answer"
     )
     max_length: int = Field(
-        default=40, ge=1, le=LONGEST, description="the most characters of an answer"
+        default=40, ge=1, le=LONGEST_TEXT, description="the most characters of an answer"
     )
     no_answer: bool = Field(
         default=True, description="whether participants may say that they cannot think of one"
@@ -85,11 +85,11 @@ class Typed(OneVersion):
     accepted: str = Field(
         default="",
         description="your own column with the right answers of catch trials and practice, "
-        f'separated by "{BETWEEN_ACCEPTED}"',
+        f'separated by "{ANSWER_SEPARATOR}"',
     )
 
     @model_validator(mode="after")
-    def _order_lengths(self) -> Self:
+    def _check_lengths(self) -> Self:
         if self.min_length > self.max_length:
             raise ValueError(
                 f"min_length is {self.min_length} and max_length {self.max_length}: no answer "
@@ -104,7 +104,7 @@ class Typed(OneVersion):
             StudyError: Nobody can type one of the answers.
         """
         cell = dict(item.extra).get(self.accepted, "")
-        answers = [answer.strip() for answer in cell.split(BETWEEN_ACCEPTED)]
+        answers = [answer.strip() for answer in cell.split(ANSWER_SEPARATOR)]
         answers = [answer for answer in answers if answer]
         for answer in answers:
             if not self.allows(answer):
@@ -117,14 +117,14 @@ class Typed(OneVersion):
         return tuple(answers)
 
     def allows(self, text: str) -> bool:
-        """Return whether a text has the right length, and no characters that nobody types."""
+        """Return whether a text has an allowed length and only characters that people type."""
         stripped_text = text.strip()
         if len(text) > self.max_length or len(stripped_text) < self.min_length:
             return False
         if self.words == "one" and len(stripped_text.split()) != 1:
             return False
         return not any(
-            character in _TURNING or unicodedata.category(character) in ("Cc", "Cs")
+            character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
             for character in text
         )
 
@@ -159,7 +159,7 @@ class Typed(OneVersion):
         return self.arrangement(item, (Variant.GOOD,))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the shown version: the text, and what of it stands before and after the gap."""
+        """Return the shown version: the text, and its parts before and after the gap."""
         text = render(item.after_context(item.version(options[0])))
         gap = GAP.search(text)
         if gap is None:
@@ -175,7 +175,7 @@ class Typed(OneVersion):
         return 0
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
-        """Return whether the answer is a text that the study allows, or an allowed lack of one."""
+        """Return whether the answer is an allowed text, or no answer if the study allows that."""
         if answer.side is not None or answer.rating is not None or answer.steps is not None:
             return False
         try:
@@ -191,12 +191,12 @@ class Typed(OneVersion):
         """
         accepted, typed = (options or "").split()[1:], _read_typed(answer)
         details = typed.model_dump(exclude_unset=True)
-        return replace(answer, side=_judge(typed.text, accepted), details=details)
+        return replace(answer, side=_find_side(typed.text, accepted), details=details)
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the answer, which is right or wrong only if one is expected."""
         text = _read_typed(answer).text
-        side = _judge(text, arrangement.options[1:])
+        side = _find_side(text, arrangement.options[1:])
         return ScoredAnswer(
             chose_good=None if side is None else side is RIGHT,
             chosen_side=side,
@@ -260,7 +260,7 @@ class Typed(OneVersion):
         side = responder.choose(item.kind, RIGHT, known.accuracy, rng)
         if accepted and side is RIGHT:
             return GivenAnswer(details={"text": accepted[0]})
-        words = [word for word in _SIMULATED if self.allows(word)] or ["x" * self.min_length]
+        words = [word for word in _SIMULATED_WORDS if self.allows(word)] or ["x" * self.min_length]
         generator(0, "typed words", item.construction, item.frame).shuffle(words)
         if side is not RIGHT and not accepted:
             text = "" if self.no_answer else rng.choice(words)
@@ -304,7 +304,7 @@ def _read_typed(answer: GivenAnswer) -> TypedText:
     return TypedText.model_validate(answer.details)
 
 
-def _judge(text: str, accepted: Sequence[str]) -> Side | None:
+def _find_side(text: str, accepted: Sequence[str]) -> Side | None:
     """Return the side of an answer; None where no answer is expected.
 
     Args:

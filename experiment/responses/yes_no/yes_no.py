@@ -18,9 +18,9 @@ from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
 
 YES, NO = PAIR
-_WORDS = {YES: "yes", NO: "no"}
+_SIDE_WORDS = {YES: "yes", NO: "no"}
 # If no answer is expected, simulated participants say yes half of the time.
-_UNDECIDED = 0.5
+_YES_WITHOUT_EXPECTED = 0.5
 
 
 class YesNo(OneVersion):
@@ -115,7 +115,7 @@ class YesNo(OneVersion):
             chose_good=None if arrangement.good_side is None else side == arrangement.good_side,
             chosen_side=side,
             version=arrangement.options[0],
-            answer=_WORDS[side],
+            answer=_SIDE_WORDS[side],
         )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
@@ -144,7 +144,7 @@ class YesNo(OneVersion):
         """
         version = Variant.GOOD if options[0] == known.good else known.item.contrast
         side = self.expected_side(known.item, version)
-        accuracy = _UNDECIDED if side is None else known.accuracy
+        accuracy = _YES_WITHOUT_EXPECTED if side is None else known.accuracy
         return GivenAnswer(side=responder.choose(known.item.kind, side or YES, accuracy, rng))
 
     @classmethod
@@ -161,7 +161,7 @@ class YesNo(OneVersion):
 
     def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return yes or no."""
-        return _WORDS[answer.side or NO]
+        return _SIDE_WORDS[answer.side or NO]
 
     @property
     def example_note(self) -> str:

@@ -8,7 +8,7 @@ from experiment.takers.prompt import Ask, Way, Words, labels_of
 from experiment.takers.readings.base import Reading, Situation, order_in_prompt, reorder_to_answers
 from experiment.takers.session import Form, TakerTrial
 
-_N = 2
+_N_ANSWERS = 2
 
 
 class Acceptability(Reading):
@@ -22,7 +22,7 @@ class Acceptability(Reading):
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
         """Return a prompt for each text on the screen."""
         way, prompter = situation.way, situation.writes
-        words, labels = prompter.words, labels_of(way.labels, _N)
+        words, labels = prompter.words, labels_of(way.labels, _N_ANSWERS)
         earlier_lines = [
             (lines, _label(screen, way, answer))
             for screen, answer in situation.earlier
@@ -42,7 +42,7 @@ class Acceptability(Reading):
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return log-odds of yes per text, or log-probabilities of yes and no for a single text."""
-        order = order_in_prompt(_N, swapped=situation.way.swapped)
+        order = order_in_prompt(_N_ANSWERS, swapped=situation.way.swapped)
         log_probabilities = [reorder_to_answers(order, reply) for reply in replies]
         if trial.form is Form.ACCEPT:
             return log_probabilities[0]
@@ -51,10 +51,10 @@ class Acceptability(Reading):
 
 def _list_lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
     """Yield the lines for each text: the text, then yes and no after their labels."""
-    order, labels = order_in_prompt(_N, swapped=way.swapped), (words.yes, words.no)
+    order, labels = order_in_prompt(_N_ANSWERS, swapped=way.swapped), (words.yes, words.no)
     answers = [
         f"{label}. {labels[index]}"
-        for label, index in zip(labels_of(way.labels, _N), order, strict=True)
+        for label, index in zip(labels_of(way.labels, _N_ANSWERS), order, strict=True)
     ]
     for option in trial.shown.options:
         text = f"{trial.shown.prefix} {option}".strip()
@@ -64,5 +64,5 @@ def _list_lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
 def _label(trial: TakerTrial, way: Way, answer: GivenAnswer | None) -> str:
     if answer is None:
         return ""
-    index = order_in_prompt(_N, swapped=way.swapped).index(trial.answers.index(answer))
-    return labels_of(way.labels, _N)[index]
+    index = order_in_prompt(_N_ANSWERS, swapped=way.swapped).index(trial.answers.index(answer))
+    return labels_of(way.labels, _N_ANSWERS)[index]

@@ -12,21 +12,21 @@ from analysis.archive.pack import (
     MANIFEST,
     RESULTS,
     RUN,
-    Choices,
+    Settings,
     hash_files,
     recompute_results,
     write_zip,
 )
 from analysis.archive.reproduce import reproduce_capsule
 from analysis.errors import AnalysisError
-from experiment.authoring.plan import frozen, to_json
+from experiment.authoring.plan import freeze_plan, to_json
 from experiment.studies.load import load_study
 from experiment.tables.codebook import datapackage
 from experiment.tables.files import read_table, write_table
 from experiment.tables.schemas import EXPORT_TABLES, RESPONSES
 from tests.analysis import small_run
 
-CHOICES = Choices(resamples=100, seed=1, metric="sum", margin=None)
+CHOICES = Settings(resamples=100, seed=1, metric="sum", margin=None)
 PLAN = {"n_participants": 3, "comparisons": {}, "exclusion": []}
 
 
@@ -38,7 +38,7 @@ def write_export(folder: Path) -> Path:
         for suffix in (".csv", ".parquet"):
             write_table(table, rows.get(table.name, []), folder / f"{table.name}{suffix}")
     small_run.write_study(folder / "study")
-    (folder / "study" / "plan.json").write_text(to_json(frozen(PLAN, "2026-02-01")), "utf-8")
+    (folder / "study" / "plan.json").write_text(to_json(freeze_plan(PLAN, "2026-02-01")), "utf-8")
     describe(folder)
     return folder
 
@@ -97,7 +97,7 @@ def rule(folder: Path, rng: random.Random) -> None:
     )
     study = load_study(str(toml.parent))
     rules = [one.model_dump(mode="json") for one in study.exclusion]
-    plan = frozen({**PLAN, "exclusion": rules}, "2026-02-01")
+    plan = freeze_plan({**PLAN, "exclusion": rules}, "2026-02-01")
     (toml.parent / "plan.json").write_text(to_json(plan), "utf-8")
     compute_again(folder)
 

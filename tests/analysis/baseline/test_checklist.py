@@ -9,14 +9,14 @@ from analysis.baseline.checklist import TITLES
 from analysis.compare import compare
 from analysis.findings.finding import ComparisonOptions
 from experiment.errors import StudyError
-from experiment.studies.publication import About, Baseline, Publication, read_about
+from experiment.studies.publication import AboutFile, Baseline, Publication, read_about
 from tests.analysis import small_run
 
 FAST = {"resamples": 100}
 Answers = dict[str, dict[str, str]]
 
 
-def answers(run: Path, out: Path, scores: list[Path], about: About | None = None) -> Answers:
+def answers(run: Path, out: Path, scores: list[Path], about: AboutFile | None = None) -> Answers:
     compare(run, scores, out, ComparisonOptions(about=about, **FAST), figures=False)
     return read(out)
 
@@ -61,7 +61,7 @@ def test_what_nobody_said_is_unknown_with_the_key_that_would_answer_it(plain: An
 
 
 def test_a_file_for_about_answers_in_place_of_the_study(export: Path, scores: Path, tmp_path: Path):
-    about = About(
+    about = AboutFile(
         publication=Publication(data_url="https://example.org/d", preregistration="none"),
         baseline=Baseline(author_participants="no", power_analysis="no"),
     )

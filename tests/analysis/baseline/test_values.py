@@ -10,10 +10,10 @@ import pytest
 
 from analysis.baseline.answers import _format_range
 from analysis.baseline.checklist import AnsweredItem, answer_from_run
-from analysis.baseline.execution import EXECUTION
+from analysis.baseline.execution import EXECUTION_ANSWERS
 from analysis.baseline.facts import Facts, collect_facts, summarise_payments
 from analysis.baseline.finding import _item_row
-from analysis.baseline.recruiting import RECRUITING
+from analysis.baseline.recruiting import RECRUITMENT_ANSWERS
 from analysis.data.participant_flow import Flow
 from experiment.studies.publication import Baseline, Publication
 
@@ -81,7 +81,7 @@ def facts(tmp_path: Path, **changed: Any) -> Facts:
 
 def answer(number: str, found: Facts) -> tuple[str, str]:
 
-    item = {**EXECUTION, **RECRUITING}[number](found)
+    item = {**EXECUTION_ANSWERS, **RECRUITMENT_ANSWERS}[number](found)
     return item.value, item.evidence
 
 

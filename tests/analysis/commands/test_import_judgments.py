@@ -270,7 +270,7 @@ def test_what_psiturk_recorded_as_a_list_is_read_with_a_mapping(imported, tmp_pa
     assert "87.5%" in done.output
 
 
-def test_a_table_without_headers_is_read_by_their_names(imported, tmp_path):
+def test_a_table_without_headers_or_on_another_sheet_is_read_as_named(imported, tmp_path):
     path, again = tmp_path / "data.csv", tmp_path / "again"
     rows = [(who, item, "good" if right else "bad", rt) for who, item, _, right, rt in JUDGED]
     pd.DataFrame(rows).to_csv(path, header=False, index=False)
@@ -287,6 +287,16 @@ def test_a_table_without_headers_is_read_by_their_names(imported, tmp_path):
         imported(path, "--columns", "participant,item")
     pd.DataFrame(rows).to_excel(tmp_path / "data.xlsx", header=False, index=False)
     assert "8 judgments of 2" in imported(tmp_path / "data.xlsx", "--columns", names).output
+    with pd.ExcelWriter(tmp_path / "sheets.xlsx") as book:
+        pd.DataFrame(["Codes of the laboratory"]).to_excel(book, sheet_name="Codes", index=False)
+        pd.DataFrame(rows, columns=names.split(",")).to_excel(book, sheet_name="D", index=False)
+    assert "8 judgments of 2" in imported(tmp_path / "sheets.xlsx", "--sheet", "D").output
+    with pytest.raises(
+        MaterialsError, match=r'the workbook has no sheet "E"\. Expected one of: Codes, D'
+    ):
+        imported(tmp_path / "sheets.xlsx", "--sheet", "E")
+    with pytest.raises(MaterialsError, match="the file has no sheets"):
+        imported(path, "--sheet", "D", "--columns", names)
     path.with_suffix(".json").write_text("[]")
     with pytest.raises(MaterialsError, match="each value of the file has a name already"):
         imported(path.with_suffix(".json"), "--columns", names)

@@ -221,7 +221,7 @@ def test_a_declared_comparison_is_answered_in_its_own_direction(run: ExportedRun
     by_length = _means(run).groupby("own_length").mean()
     assert report.summary[0].startswith(
         "attraction: accuracy is lower for long than for short (length), "
-        f"{by_length['long']:.1%} against {by_length['short']:.1%}: \N{MINUS SIGN}"
+        f"{by_length['long']:.1%} vs {by_length['short']:.1%}: \N{MINUS SIGN}"
     )
 
 
@@ -324,14 +324,18 @@ def test_an_interaction_comes_first_where_it_is_shown_and_says_that_it_is_no_sim
         "interaction": "The difference is {} at c and {} at d", "cells": "c 94.3%; d 82.8%",
     }  # fmt: skip
     rows = pd.DataFrame([unclear, crossed])
-    first, second, *_ = comparison_sentences({"comparisons": rows})
+    first, second, averages, compatible = comparison_sentences({"comparisons": rows})
+    assert averages.startswith(
+        "A difference whose factor takes part in an interaction is an average"
+    )
+    assert compatible.startswith("Inconclusive does not mean equal")
     assert first == (
-        "a x b: higher (b varies between participants): cell means c 94.3%; d 82.8%. The "
+        "a x b: higher (b varies between participants). Cell means: c 94.3%; d 82.8%. The "
         "difference is +90.0 at c and +80.0 at d; the first minus the second, a difference of "
         "differences and not a simple effect, is +10.0 percentage points (95% interval +2.0 to "
         "+18.0; p = .001)."
     )
-    assert second.startswith("a: whether they differ is inconclusive, 90.0% against 80.0%: ")
+    assert second.startswith("a: whether they differ is inconclusive, 90.0% vs 80.0%: ")
     first, *_ = comparison_sentences({"comparisons": rows.assign(p_corrected=0.5)})
     assert first.startswith("a: ")
 

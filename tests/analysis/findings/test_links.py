@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from analysis.data.load import Scores, load_scores
-from analysis.findings.finding import ComparisonOptions, FindingInputs, Taken
+from analysis.findings.finding import ComparisonOptions, FindingInputs, TakerData
 from analysis.findings.links import LINK_FUNCTIONS
 from tests.analysis.findings.hand_made_runs import given_of
 from tests.analysis.small_run import write_scores
@@ -125,7 +125,7 @@ def test_prompted_probabilities_of_the_same_model_are_a_link(chosen):
     answers = answers.assign(reading="forced_choice", labels="letters")
     with_texts = pd.concat([answers, answers.assign(reading="sentence", labels="")])
     model = chosen.as_read[0].facts.model
-    options = ComparisonOptions(takers=[Taken(model, "next", with_texts)])
+    options = ComparisonOptions(takers=[TakerData(model, "next", with_texts)])
     links = LINK_FUNCTIONS.run(replace(chosen, options=options)).statistics["links"]
     assert list(links["link"])[-1] == "prompt: forced choice"
     assert set(links["judge"]) == {model}

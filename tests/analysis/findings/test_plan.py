@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.compare import compare
 from analysis.findings.finding import ComparisonOptions
-from experiment.authoring.plan import frozen, lists_hash, to_json
+from experiment.authoring.plan import freeze_plan, hash_lists, to_json
 from experiment.studies.load import load_study
 from tests.analysis import small_run
 from tests.analysis.chosen_findings import chosen_findings
@@ -25,7 +25,7 @@ def with_plan(export: Path, **changed: object) -> None:
     values = {
         "seed": small_run.facts()["seed"],
         "materials_hash": small_run.HASH,
-        "lists_hash": lists_hash((0, row[0], "target") for row in small_run.ITEM_ROWS),
+        "lists_hash": hash_lists((0, row[0], "target") for row in small_run.ITEM_ROWS),
         "n_participants": 3,
         "response": study.response,
         "trial": study.trial.model_dump(mode="json"),
@@ -37,7 +37,7 @@ def with_plan(export: Path, **changed: object) -> None:
         "comparisons": study.analysis.model_dump(mode="json"),
         "files": {},
     }
-    text = to_json(frozen(values | changed, "2026-02-01"))
+    text = to_json(freeze_plan(values | changed, "2026-02-01"))
     (export / "study" / "plan.json").write_text(text, "utf-8")
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.readings import select_readings, sum_by_region
-from analysis.findings.measures import READ, keep_right_words
+from analysis.findings.measures import READING, keep_right_words
 from analysis.maze.analysis import estimate_word_accuracy
 from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis
@@ -107,9 +107,9 @@ def test_differences_of_reading_times_are_clustered_by_what_repeats_as_well():
     trials = trials[["participant", "position", "cell", "unit"]].assign(
         own_verb=trials["position"] % 5
     )
-    answers = READ.in_cells(times, trials, study)
+    answers = READING.in_cells(times, trials, study)
     assert (answers["also"].astype(int) == answers["position"] % 5).all()
-    without = READ.in_cells(times, trials.drop(columns="own_verb"), study)
+    without = READING.in_cells(times, trials.drop(columns="own_verb"), study)
     assert "also" not in without
     compared = {"b - a": {"b": 1.0, "a": -1.0}}
     [two], [three] = (

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.load import Scores, load_scores
 from analysis.errors import AnalysisError
-from analysis.findings.finding import ComparisonOptions, FindingInputs, Taken
+from analysis.findings.finding import ComparisonOptions, FindingInputs, TakerData
 from analysis.findings.seen import SEEN
 from experiment.materials.fresh import fresh_id
 from tests.analysis.findings.hand_made_runs import given_of
@@ -98,7 +98,7 @@ def test_few_draws_allow_no_conclusion(inputs: FindingInputs, tmp_path: Path):
 
 
 def test_of_a_closed_model_the_report_says_what_cannot_be_told(inputs: FindingInputs):
-    closed = Taken("closed", "samples", pd.DataFrame())
+    closed = TakerData("closed", "samples", pd.DataFrame())
     findings = SEEN.run(replace(inputs, options=replace(inputs.options, takers=[closed])))
     assert "Whether closed memorised items cannot be told: only its answers" in findings.left_out[0]
 

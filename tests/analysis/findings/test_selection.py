@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.load import ExportedRun, load_run
-from analysis.findings.selection import selection
+from analysis.findings.selection import biased_rows
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.text import list_footnotes
 from experiment.studies.study import Rule
@@ -32,7 +32,7 @@ def found_with(export):
         study = run.study.model_copy(
             update={"exclusion": [Rule.model_validate(rule) for rule in rules]}
         )
-        return selection(replace(run, study=study), ACCURACY, ("construction",))
+        return biased_rows(replace(run, study=study), ACCURACY, ("construction",))
 
     return found
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from analysis.errors import AnalysisError
 from analysis.power import base
 from analysis.power import simulated_choices as power
-from analysis.power.cells import Coded, Scale
+from analysis.power.cells import Coded, ScaleModel
 from analysis.power.simulated_choices import Assumptions, Design
 from analysis.statistics.clustered import clustered_intervals
 from experiment.design.lists import ListEntry
@@ -171,7 +171,7 @@ def test_smaller_studies_are_the_first_participants_of_each_list():
     )
     kept = found.groupby(["simulation", "per_list"])["kept"].agg(["min", "max"])
     assert kept.to_numpy().tolist() == [[6, 6], [10, 10]] * 2
-    short = base.summary(found).set_index(["construction", "per_list"])
+    short = base.summarise(found).set_index(["construction", "per_list"])
     own = found[(found["construction"] == power.OVERALL) & (found["per_list"] == 5)]
     row = short.loc[(power.OVERALL, 5)]
     assert row["half_width"] == own["half_width"].mean()
@@ -204,18 +204,18 @@ def mean_point(eta: float, spread: float, points: int, lapse: float) -> float:
 
 @pytest.mark.parametrize(("points", "eta"), [(7, 0.4), (2, -1.0), (5, 2.5)])
 def test_a_scales_mean_is_the_integral_of_its_bounds(points, eta):
-    scale = Scale(points, Assumptions(0.8, 0.5, 0.1), 0.3)
+    scale = ScaleModel(points, Assumptions(0.8, 0.5, 0.1), 0.3)
     spread = sqrt(0.8**2 + 0.5**2 + 2 * 0.3**2)
     comparisons = mean_point(eta, spread, points, 0.1)
     assert scale.mean(eta) == pytest.approx(comparisons, rel=1e-6)
-    assert scale.place(comparisons) == pytest.approx(eta, abs=1e-5)
+    assert scale.find_base(comparisons) == pytest.approx(eta, abs=1e-5)
     assert scale.bounds.tolist() == [k - (points - 2) / 2 for k in range(points - 1)]
     # With lapses the ends of the scale are out of reach: .1 of (points + 1) / 2.
     lowest = 0.9 + 0.05 * (points + 1)
     assert scale.mean(-39) == pytest.approx(lowest, abs=1e-6)
     for beyond in (scale.mean(-40), lowest - 0.1, scale.mean(40), points + 1.1 - lowest):
         with pytest.raises(AnalysisError, match="cannot be reached on a scale from 1"):
-            scale.place(beyond)
+            scale.find_base(beyond)
 
 
 def test_points_have_the_spread_of_what_differs():
@@ -225,7 +225,7 @@ def test_points_have_the_spread_of_what_differs():
     rng = np.random.default_rng(4)
 
     def share_up(people: Assumptions, person, unit, effects=0.0, cell=None) -> np.ndarray:
-        scale = Scale(2, people, effects)
+        scale = ScaleModel(2, people, effects)
         cell = one if cell is None else cell
         return scale.draw(np.full(n, 1.0), Coded(person, unit, cell), rng) == 2
 
@@ -244,7 +244,7 @@ def test_points_have_the_spread_of_what_differs():
     assert lapses == pytest.approx(0.1 + 0.8 * logistic(1), abs=4 * 0.5 / sqrt(n))
     guessing = share_up(Assumptions(0, 0, 0, 0.5), two, two).mean()
     assert guessing == pytest.approx(0.25 + 0.5 * logistic(1), abs=4 * 0.5 / sqrt(n))
-    seven = Scale(7, Assumptions(0, 0, 1, 0), 0)
+    seven = ScaleModel(7, Assumptions(0, 0, 1, 0), 0)
     at_random = seven.draw(np.zeros(n), Coded(two, two, one), rng)
     shares = np.bincount(at_random.astype(int), minlength=8)[1:] / n
     assert len(shares) == 7 and shares == pytest.approx(np.full(7, 1 / 7), abs=4 * 0.36 / sqrt(n))

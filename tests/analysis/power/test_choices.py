@@ -3,7 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.errors import AnalysisError
-from analysis.power.base import sizes_needed, summary
+from analysis.power.base import sizes_needed, summarise
 from analysis.power.command import power
 from analysis.power.simulated_choices import (
     OVERALL,
@@ -62,7 +62,7 @@ def test_simulated_people_are_as_accurate_as_expected():
 
 
 def test_more_participants_give_narrower_intervals_and_more_power():
-    found = summary(run(MANY, [0.8, 0.8], NOBODY_GUESSES)).set_index(["construction", "per_list"])
+    found = summarise(run(MANY, [0.8, 0.8], NOBODY_GUESSES)).set_index(["construction", "per_list"])
     assert found["half_width"][OVERALL, 20] < found["half_width"][OVERALL, 5]
     assert found["power"][OVERALL, 20] >= found["power"][OVERALL, 5]
     # Participants differ, so it is wider than 1.96 standard errors of 1,600 independent judgments.
@@ -85,7 +85,7 @@ def test_the_same_seed_simulates_the_same_studies():
 
 
 def test_the_fewest_participants_that_are_enough_are_found():
-    found = summary(run(MANY, [0.8, 0.8], NOBODY_GUESSES, n=4))
+    found = summarise(run(MANY, [0.8, 0.8], NOBODY_GUESSES, n=4))
     widths = found.set_index(["construction", "per_list"])["half_width"]
     limit = widths[OVERALL, 20]
     enough = sizes_needed(found, lambda rows: rows["half_width"] <= limit).set_index("construction")

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from analysis.errors import AnalysisError
 from analysis.power import simulated_comparisons as planning
-from analysis.power.cells import Coded, Scale, Spread, Times
+from analysis.power.cells import Coded, RandomSds, ScaleModel, TimesModel
 from analysis.power.comparisons import power_of_comparisons
 from analysis.power.simulated_choices import Assumptions
 from experiment.design.lists import build_lists
@@ -145,11 +145,11 @@ def test_cells_have_the_nearest_means_with_the_effects() -> None:
         )
         for n, (row, effect) in enumerate(zip(weights, (0.4, 0.2, 0.8), strict=True))
     ]
-    means, truths = planning.cell_means(group, rows, Scale(7, Assumptions(), 0.2))
+    means, truths = planning.cell_means(group, rows, ScaleModel(7, Assumptions(), 0.2))
     assert means == pytest.approx([3.5, 2.9, 2.7, 2.9])
     assert truths == {"0": 0.4, "1": 0.2, "2": 0.8}
     near_the_end = rows.assign(mean=6.8)
-    moved, _ = planning.cell_means(group, near_the_end, Scale(7, Assumptions(lapse=0.0), 0.2))
+    moved, _ = planning.cell_means(group, near_the_end, ScaleModel(7, Assumptions(lapse=0.0), 0.2))
     assert moved.max() == pytest.approx(7 - 0.03, abs=1e-6)
     assert moved - moved[1] == pytest.approx(means - means[1])
 
@@ -159,7 +159,7 @@ def test_each_random_effect_is_as_large_as_it_says(part: str) -> None:
     person, frame = (axis.ravel() for axis in np.meshgrid(np.arange(120), np.arange(80)))
     cell = (person + frame) % 2
     sds = dict.fromkeys(("participants", "their_effect", "frames", "frames_effect"), 0.0)
-    spread = Spread(**(sds | {part: 0.5}))
+    spread = RandomSds(**(sds | {part: 0.5}))
     drawn = spread.draw(np.zeros(len(cell)), Coded(person, frame, cell), np.random.default_rng(7))
     of = person if part in ("participants", "their_effect") else frame
     by = [of, cell] if part.endswith("effect") else [of]
@@ -171,10 +171,10 @@ def test_each_random_effect_is_as_large_as_it_says(part: str) -> None:
 
 def test_log_reading_times_have_a_normal_residual_and_effects_of_a_difference() -> None:
     n = np.zeros(20_000, np.intp)
-    times = Times.of_differences((0.0, 0.2, 0.0, 0.1, 0.4))
+    times = TimesModel.of_differences((0.0, 0.2, 0.0, 0.1, 0.4))
     assert times.spread.their_effect == pytest.approx(0.2 / sqrt(2))
     assert times.spread.frames_effect == pytest.approx(0.1 / sqrt(2))
-    alone = Times(Spread(0.0, 0.0, 0.0, 0.0), 0.4)
+    alone = TimesModel(RandomSds(0.0, 0.0, 0.0, 0.0), 0.4)
     drawn = alone.draw(np.full(len(n), log(500)), Coded(n, n, n), np.random.default_rng(2))
     assert drawn.mean() == pytest.approx(log(500), abs=4 * 0.4 / sqrt(len(n)))
     assert np.mean(np.abs(drawn - log(500)) < 0.4) == pytest.approx(erf(1 / sqrt(2)), abs=0.015)

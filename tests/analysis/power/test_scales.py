@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.errors import AnalysisError
-from analysis.power.cells import Coded, Scale
+from analysis.power.cells import Coded, ScaleModel
 from analysis.power.command import power
 from analysis.power.simulated_choices import Assumptions
 
@@ -18,17 +18,17 @@ MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong
 
 @pytest.mark.parametrize(("points", "mean"), [(7, 5.5), (2, 1.3), (5, 1.6)])
 def test_answers_average_to_the_mean_that_is_expected(points, mean):
-    scale = Scale(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4)
+    scale = ScaleModel(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4)
     rng, n = np.random.default_rng(1), 60_000
     own = np.arange(n)
-    drawn = scale.draw(np.full(n, scale.place(mean)), Coded(own, own, own % 1), rng)
+    drawn = scale.draw(np.full(n, scale.find_base(mean)), Coded(own, own, own % 1), rng)
     assert set(drawn) == set(range(1, points + 1))
     assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(n))
 
 
 def test_a_mean_beyond_the_scale_is_named():
     with pytest.raises(AnalysisError, match="mean of 7 cannot be reached on a scale from 1 to 7"):
-        Scale(7, Assumptions(), 0.2).place(7)
+        ScaleModel(7, Assumptions(), 0.2).find_base(7)
 
 
 def asked(folder, *options):

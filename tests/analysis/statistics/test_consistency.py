@@ -206,7 +206,7 @@ def test_a_pair_with_a_model_is_a_person_and_what_it_shares_is_counted():
 def test_of_many_pairs_items_are_left_out_at_even_distances(monkeypatch):
     judged = csr_array(np.ones((3, 8)))  # 72 pairs of judges
     for most, expected in ((72, range(8)), (71, [0, 2, 4, 6]), (24, [0, 3, 6])):
-        monkeypatch.setattr(consistency, "_MOST_LEFT_OUT", most)
+        monkeypatch.setattr(consistency, "_MOST_LEAVINGS_OUT", most)
         assert consistency._sample_items(judged).tolist() == list(expected)
 
 

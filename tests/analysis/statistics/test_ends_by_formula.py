@@ -10,9 +10,9 @@ from analysis.statistics.clustered import (
     Variances,
     combine_variances,
     correct_for_clusters,
+    interval_ends,
     jackknife_variance,
     several_way_variance,
-    share_ends,
     two_way_variance,
     wilson,
 )
@@ -35,7 +35,7 @@ def test_wilsons_ends_are_the_roots_of_its_equation(p, n, z):
 
 
 def further(p, total, alone, freedom, fewer):
-    """The logit's end away from the nearer of 0 and 1, as ``share_ends`` states it."""
+    """The logit's end away from the nearer of 0 and 1, as ``interval_ends`` states it."""
     z = student.ppf(0.975, freedom)
     added = min(max(1 - alone / total, 0), 1)
     half = z * (1 + 2 * added * abs(1 - 2 * p) / fewer) * sqrt(total) / (p * (1 - p))
@@ -70,7 +70,7 @@ def test_an_accuracy_of_few_clusters_has_one_end_of_wilson_and_one_of_its_logit(
     far = further(p, total, alone, freedom, fewer)
     expected = (far, near[1]) if p > 0.5 else (near[0], far)
     variances = Variances(np.array([0.5]), np.array([3.0]))
-    found = share_ends(np.array([p]), variances, one(*parts), one(*freedoms))
+    found = interval_ends(np.array([p]), variances, one(*parts), one(*freedoms))
     assert np.ravel(found) == pytest.approx(expected, abs=1e-7)
 
 
@@ -79,7 +79,7 @@ def test_an_accuracy_of_ten_clusters_or_of_one_way_alone_has_wilsons_ends(freedo
     """So has one whose participants and items are each exactly alike."""
     ways = (0.0, 0.0) if freedoms == (5, 29, 179) else (0.01, 0.004)
     variances = Variances(np.array([0.006]), np.array([12.0]))
-    found = share_ends(np.array([0.7]), variances, one(*ways, 0.002), one(*freedoms))
+    found = interval_ends(np.array([0.7]), variances, one(*ways, 0.002), one(*freedoms))
     expected = of_wilson(0.7, 0.21 / 0.006, student.ppf(0.975, 12))
     assert np.ravel(found) == pytest.approx(expected, abs=1e-7)
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from analysis.statistics.resample import (
-    block_sizes,
     count_cells,
     crossed_bootstrap,
     draw_counts,
     numpy_generator,
     percentile_interval,
+    resample_batches,
     wilson_interval,
 )
 
@@ -83,11 +83,11 @@ def test_empty_resamples_do_not_count():
 
 
 def test_blocks_add_up_and_bound_the_weights():
-    sizes = list(block_sizes(10_000, 1_000_000))
+    sizes = list(resample_batches(10_000, 1_000_000))
     assert sum(sizes) == 10_000
     assert max(sizes) == 2
-    assert list(block_sizes(3, 3_000_000)) == [1, 1, 1]
-    assert list(block_sizes(5, 1_000_000)) == [2, 2, 1]
+    assert list(resample_batches(3, 3_000_000)) == [1, 1, 1]
+    assert list(resample_batches(5, 1_000_000)) == [2, 2, 1]
 
 
 def test_wilson_agrees_with_the_printed_example():

@@ -9,7 +9,7 @@ from analysis.statistics.accuracy import accuracy_difference
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.ratings import rating_differences
-from analysis.statistics.withheld import REASON, SHARE, withheld_notes
+from analysis.statistics.withheld import SHARE, WITHHELD_NOTE, withheld_notes
 from tests.analysis.known_choices import crossed, decided
 
 ITEMS = 120
@@ -73,7 +73,7 @@ def test_ratings_of_unknown_people_have_the_floor_of_frames(frames: int, few: bo
     assert contrasts(rows, "rating", wanted, people=False).iloc[0][["low", "p"]].notna().all()
 
 
-@pytest.mark.parametrize(("number", "said"), [(SHARE - 1, [REASON]), (SHARE, [])])
+@pytest.mark.parametrize(("number", "said"), [(SHARE - 1, [WITHHELD_NOTE]), (SHARE, [])])
 def test_the_note_below_accuracies_says_why_few_judgments_have_no_interval(number, said):
     row = {"people": 0.9, "people_low": np.nan, "n_judgments": number}
     assert withheld_notes(pd.DataFrame([row]), ["people"]) == said
@@ -89,7 +89,7 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     one, unknown = judged(1), judged(1).assign(participant=None)
     rows = people_against_models(one, models, ["construction"])
     named = rows.rename(columns={"low": "difference_low", "high": "difference_high"})
-    assert withheld_notes(named[named["construction"] == ""], ["difference"]) == [REASON]
+    assert withheld_notes(named[named["construction"] == ""], ["difference"]) == [WITHHELD_NOTE]
     rows = people_against_models(unknown, models, ["construction"])
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
 

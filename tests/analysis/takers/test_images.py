@@ -12,7 +12,7 @@ from analysis.takers.run import Request, run_take
 from experiment.studies.load import find_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Tier
-from lm.answering.messages import POINT, build_content, count_tokens_at_most
+from lm.answering.messages import PIXEL, build_content, count_tokens_at_most
 from lm.errors import LmError
 from tests.analysis.takers.test_server import NOW, OWN, model, rows, serving
 
@@ -23,7 +23,7 @@ __all__ = ["model"]
 def study(tmp_path: Path) -> Path:
     copytree(find_study("minimal"), tmp_path / "minimal")
     text = tmp_path / "minimal" / "texts" / "en" / "instructions.md"
-    text.write_text(f"Look at this:\n\n{POINT}\n\n{text.read_text('utf-8')}", encoding="utf-8")
+    text.write_text(f"Look at this:\n\n{PIXEL}\n\n{text.read_text('utf-8')}", encoding="utf-8")
     return tmp_path / "minimal"
 
 
@@ -46,10 +46,10 @@ def test_a_server_that_takes_images_is_sent_them_where_people_see_them(
     [first, *_] = [parts for parts in messages if len(parts) == 3]
     assert [part["type"] for part in first] == ["text", "image_url", "text"]
     assert first[0]["text"].startswith("Look at this:")
-    assert first[1]["image_url"]["url"] in POINT
+    assert first[1]["image_url"]["url"] in PIXEL
     # The prompt is kept as it is, image and all.
     prompts = rows(tmp_path / "out" / "forced_choice", "prompts")
-    assert all(POINT in row["prompt"] for row in prompts)
+    assert all(PIXEL in row["prompt"] for row in prompts)
 
 
 def test_a_server_that_reads_no_images_is_refused_before_anything_is_written(
@@ -80,4 +80,4 @@ def test_an_image_that_lies_elsewhere_is_named(model: Path, study: Path, tmp_pat
 
 def test_prompts_without_images_are_sent_as_they_were():
     assert build_content("1. a [b](c)\n2. d!") == "1. a [b](c)\n2. d!"
-    assert count_tokens_at_most("ab") == 2 and count_tokens_at_most(POINT) > 50_000
+    assert count_tokens_at_most("ab") == 2 and count_tokens_at_most(PIXEL) > 50_000

@@ -289,7 +289,7 @@ def test_no_call_is_made_that_could_pass_the_cap(model: Path):
         with pytest.raises(LmError, match="the cap of 1 is reached"):
             for number in range(1000):
                 found.reply([Question(f"the cat {number}", ("1", "2"))])
-        assert found.budget.spent + found.budget.worst("the cat 100 1", 1) > 0.9 * 1.0
+        assert found.budget.spent + found.budget.worst_cost("the cat 100 1", 1) > 0.9 * 1.0
         assert found.budget.spent <= 1.0
         calls = server.calls
         with pytest.raises(LmError):

@@ -16,7 +16,7 @@ from analysis.findings.finding import ComparisonOptions
 from analysis.responses.base import load_analysis
 from analysis.result import Comparison
 from analysis.tables.section import Section
-from analysis.takers.answers import Taken, load_model_participants
+from analysis.takers.answers import TakerData, load_model_participants
 from analysis.takers.by_reading import (
     compare_by_elicitation,
     measure_consistency,
@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> ExportedRun:
 
 
 @pytest.fixture(scope="module")
-def takers(run: ExportedRun, tmp_path_factory: pytest.TempPathFactory) -> list[Taken]:
+def takers(run: ExportedRun, tmp_path_factory: pytest.TempPathFactory) -> list[TakerData]:
     root = tmp_path_factory.mktemp("takers")
     folders = [
         taken(root / "wise", "wise", 3.0),
@@ -42,7 +42,7 @@ def takers(run: ExportedRun, tmp_path_factory: pytest.TempPathFactory) -> list[T
     return load_model_participants(folders, run)
 
 
-def compared(run: ExportedRun, takers: list[Taken]) -> Comparison:
+def compared(run: ExportedRun, takers: list[TakerData]) -> Comparison:
     return compare(run, [], ComparisonOptions(resamples=100, takers=takers), code_version="v9")
 
 
@@ -53,7 +53,7 @@ def picture(drawing: Drawing, folder: Path) -> bytes:
 
 
 def test_a_report_says_the_same_of_people_whether_models_took_the_session_or_not(
-    run: ExportedRun, takers: list[Taken], tmp_path: Path
+    run: ExportedRun, takers: list[TakerData], tmp_path: Path
 ):
     alone, beside = compared(run, []), compared(run, takers)
     # A checklist says what was done, models among it, and has no number of theirs.
@@ -89,7 +89,7 @@ def swapped(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_what_a_table_says_of_one_hangs_on_the_answers_of_that_one_alone(
-    run: ExportedRun, takers: list[Taken]
+    run: ExportedRun, takers: list[TakerData]
 ):
     people = compared_judgments(run)
     models = pd.concat([one.frame for one in takers], ignore_index=True)

@@ -13,11 +13,11 @@ from analysis.compare import command as compare
 from analysis.errors import AnalysisError
 from analysis.readers.judgments import read_judgments
 from analysis.typed.completions import find_blanks, read_completions
-from analysis.typed.model_distance import Pair, jackknife_interval, model_shares
+from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
 from tests.lm.toy_models import ngram_folder
 
 # Six of ten people say stamp and four letter; the model gives them .7 and .1.
-PAIR = Pair(
+PAIR = Compared(
     ("stamp", "letter"),
     np.array([[1.0, 0.0]] * 6 + [[0.0, 1.0]] * 4),
     tuple(f"p{n}" for n in range(10)),
@@ -38,10 +38,10 @@ def test_the_interval_leaves_each_person_out_once():
 
 
 def test_answers_drawn_from_the_model_differ_by_chance():
-    one = Pair(("a",), np.array([[1.0]]), ("p",), np.array([0.7]), np.array([True]))
+    one = Compared(("a",), np.array([[1.0]]), ("p",), np.array([0.7]), np.array([True]))
     # One draw: with .7 it is a, .3 away; with .3 another word, 1 away: .51.
     assert one.expected_of_samples(np.random.default_rng(1)) == pytest.approx(0.51, abs=0.1)
-    sure = Pair(("a",), np.array([[1.0]]), ("p",), np.array([1.0]), np.array([True]))
+    sure = Compared(("a",), np.array([[1.0]]), ("p",), np.array([1.0]), np.array([True]))
     assert sure.expected_of_samples(np.random.default_rng(1)) == 0
 
 

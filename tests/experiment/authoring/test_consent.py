@@ -11,7 +11,7 @@ from experiment.authoring import consent
 from experiment.authoring.check import check_folder, require_sound
 from experiment.authoring.consent import consent_elements
 from experiment.commands import study as commands
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 
 TRANSLATIONS = Path("webapp/translations")
 # 45 CFR 46.116(b) (1) to (8) and (c), and what Article 13 (1) and (2) GDPR adds.
@@ -32,7 +32,7 @@ Written = Callable[..., Path]
 @pytest.fixture
 def written(tmp_path: Path) -> Written:
     def write(text: str, language: str = "en", toml: str = "") -> Path:
-        folder = Path(shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal"))
+        folder = Path(shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal"))
         if language != "en":
             shutil.move(folder / "texts/en", folder / "texts" / language)
         (folder / "texts" / language / "consent.md").write_text(text)
@@ -46,7 +46,7 @@ def written(tmp_path: Path) -> Written:
 
 def missing(folder: Path) -> set[str]:
     elements = consent_elements(load_study(str(folder)))
-    return {element.name for element in elements if not element.found}
+    return {element.name for element in elements if not element.passage}
 
 
 @pytest.mark.parametrize("folder", [*SHIPPED, "docs/humanness"])
@@ -70,15 +70,15 @@ def test_a_new_study_has_every_element(
 
 def test_every_language_of_the_participants_pages_has_words_for_every_element() -> None:
     languages = {path.parent.parent.name for path in TRANSLATIONS.glob("*/LC_MESSAGES/*.po")}
-    tables = consent._words_by_language()
+    tables = consent._load_words_by_language()
     assert set(tables) == languages | {"en"}
     assert all(set(table) == ELEMENTS for table in tables.values())
     assert len(languages) == 9
 
 
-@pytest.mark.parametrize("language", sorted(consent._words_by_language()))
+@pytest.mark.parametrize("language", sorted(consent._load_words_by_language()))
 def test_the_sample_headings_of_a_language_are_recognised(language: str, written: Written) -> None:
-    headings = [words[0] for words in consent._words_by_language()[language].values()]
+    headings = [words[0] for words in consent._load_words_by_language()[language].values()]
     assert not missing(written("\n\n".join(f"## {heading}" for heading in headings), language))
 
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from experiment.authoring.study_toml import study_schema
-from experiment.errors import PATTERNS, StudyError, describe_validation_error, wrong_keys
+from experiment.errors import PATTERN_WORDS, StudyError, describe_validation_error, wrong_keys
 from experiment.materials.notation import LexiconTable, TemplateTable
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 
 
 def patterns(schema: object) -> Iterator[str]:
@@ -28,10 +28,10 @@ def test_every_form_that_an_author_s_file_asks_for_has_words():
     schemas = (study_schema(), LexiconTable.model_json_schema(), TemplateTable.model_json_schema())
     found = set(patterns([*schemas]))
     assert len(found) > 3
-    assert found <= PATTERNS.keys()
+    assert found <= PATTERN_WORDS.keys()
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", PATTERN_WORDS)
 def test_a_wrong_form_is_said_in_words_and_without_its_pattern(pattern):
     class Form(BaseModel):
         text: str = Field(pattern=pattern)
@@ -42,7 +42,7 @@ def test_a_wrong_form_is_said_in_words_and_without_its_pattern(pattern):
         describe_validation_error(refused.value.errors()[0]),
         wrong_keys(refused.value),
     ):
-        assert PATTERNS[pattern] in message
+        assert PATTERN_WORDS[pattern] in message
         assert pattern not in message and "pattern" not in message
 
 
@@ -55,7 +55,7 @@ def test_a_wrong_form_is_said_in_words_and_without_its_pattern(pattern):
     ],
 )
 def test_a_planted_fault_names_file_line_and_form(tmp_path, old, new, key):
-    study = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    study = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     toml = study / "study.toml"
     text = toml.read_text("utf-8")
     assert text.count(old) == 1
@@ -65,5 +65,5 @@ def test_a_planted_fault_names_file_line_and_form(tmp_path, old, new, key):
         load_study(str(study))
     said = str(refused.value)
     assert f"study.toml, line {line}" in said and f"{key} is" in said
-    assert refused.value.expected in PATTERNS.values()
+    assert refused.value.expected in PATTERN_WORDS.values()
     assert not re.search(r"pattern|\^\[", said)

@@ -13,7 +13,7 @@ from experiment.authoring.check import check_folder
 from experiment.authoring.study_toml import study_schema
 from experiment.authoring.words import languages_with_words, words_in
 from experiment.commands import study as commands
-from experiment.studies.load import BUILT_IN, built_in_studies, load_study
+from experiment.studies.load import STUDIES_FOLDER, built_in_studies, load_study
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_the_schema_takes_every_built_in_study(run, tmp_path):
     schema = json.loads((tmp_path / "schema.json").read_text(encoding="utf-8"))
     assert schema == study_schema()
     for name in built_in_studies():
-        text = (BUILT_IN / name / "study.toml").read_text(encoding="utf-8")
+        text = (STUDIES_FOLDER / name / "study.toml").read_text(encoding="utf-8")
         jsonschema.validate(tomllib.loads(text), schema)
 
 
@@ -166,7 +166,7 @@ def test_the_schema_takes_every_built_in_study(run, tmp_path):
     [("version =", "versoin ="), ("lists = 2", 'lists = "2"'), ("[design]", "[desing]")],
 )
 def test_the_schema_refuses_what_the_loader_refuses(old, new):
-    text = (BUILT_IN / "minimal" / "study.toml").read_text(encoding="utf-8").replace(old, new)
+    text = (STUDIES_FOLDER / "minimal" / "study.toml").read_text(encoding="utf-8").replace(old, new)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(tomllib.loads(text), study_schema())
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 
 STUDY = """\
 response = "sentence_pair"
@@ -142,7 +142,7 @@ def write_whole_study(folder: Path) -> Path:
     texts.mkdir(parents=True)
     for page in ("consent", "instructions", "debrief"):
         (texts / f"{page}.md").write_text(f"# {page}\n\nA text.\n", encoding="utf-8")
-    shutil.copy(BUILT_IN / "minimal/texts/en/consent.md", texts)
+    shutil.copy(STUDIES_FOLDER / "minimal/texts/en/consent.md", texts)
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     (folder / "practice.toml").write_text(PRACTICE, encoding="utf-8")
     (folder / "published.csv").write_text(PUBLISHED, encoding="utf-8")

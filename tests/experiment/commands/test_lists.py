@@ -10,7 +10,7 @@ import parallax
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError, ParallaxError, TableError, UnknownNameError
 from experiment.materials.read import load_items
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 from tests.experiment.design.small_studies import DESIGNS
@@ -58,7 +58,7 @@ def test_the_audit_names_what_was_changed_by_hand(tmp_path: Path):
 
 def test_lists_that_fail_a_check_are_not_written(tmp_path: Path):
     study = tmp_path / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     text = (study / "study.toml").read_text()
     (study / "study.toml").write_text(text.replace("trials_per_list = 8", "trials_per_list = 9"))
     with pytest.raises(DesignError, match=r"trials in each list \(expected 9, found list 0: 8"):
@@ -68,7 +68,7 @@ def test_lists_that_fail_a_check_are_not_written(tmp_path: Path):
 
 def test_a_study_that_is_not_built_in_is_named_for_the_audit(tmp_path: Path):
     study = tmp_path / "mine"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     text = (study / "study.toml").read_text()
     (study / "study.toml").write_text(text.replace('name = "minimal"', 'name = "mine"'))
     build(tmp_path / "lists", study=str(study))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.design.latin_square import cells, targets_among
+from experiment.design.latin_square import cells, choose_targets
 from experiment.errors import DesignError
 
 
@@ -19,7 +19,7 @@ def test_the_conditions_take_turns_over_the_lists(data: st.DataObject):
     stays = Counter(dict.fromkeys(range(n_conditions), 0))
     for list_ in range(n_lists):
         conditions = [c for _, c in cells(n_frames, n_conditions, n_lists, list_)]
-        kept = targets_among(conditions, n_conditions, catch_trials, list_)
+        kept = choose_targets(conditions, n_conditions, catch_trials, list_)
         assert len(kept) == len(conditions) - catch_trials
         stays.update(conditions[index] for index in kept)
     assert max(stays.values()) - min(stays.values()) <= 1
@@ -27,10 +27,10 @@ def test_the_conditions_take_turns_over_the_lists(data: st.DataObject):
 
 def test_one_representative_of_two_conditions_alternates_from_list_to_list():
     conditions = [0, 1] * 5
-    kept = [targets_among(conditions, 2, 9, list_) for list_ in range(4)]
+    kept = [choose_targets(conditions, 2, 9, list_) for list_ in range(4)]
     assert [[conditions[index] for index in indices] for indices in kept] == [[0], [1], [0], [1]]
 
 
 def test_more_catch_trials_than_items_are_refused():
     with pytest.raises(DesignError, match=r"5 catch trials are asked .* 4 items"):
-        targets_among([0, 1, 0, 1], 2, 5, 0)
+        choose_targets([0, 1, 0, 1], 2, 5, 0)

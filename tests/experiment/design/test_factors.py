@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from experiment.design.latin_square import targets_among
+from experiment.design.latin_square import choose_targets
 from experiment.design.lists import check_factors
 from experiment.design.session import session_number
 from experiment.errors import DesignError
@@ -43,7 +43,7 @@ def test_conditions_take_turns_as_targets_from_list_to_list():
             continue
         uses = Counter[int]()
         for list_ in range(6):
-            kept = targets_among(conditions, n_conditions, caught, list_)
+            kept = choose_targets(conditions, n_conditions, caught, list_)
             assert len(kept) == len(conditions) - caught
             uses.update(conditions[index] for index in kept)
             numbers = [uses[condition] for condition in range(n_conditions)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from experiment.design.frames import CHANCE, COUNTER, Imbalance, difference, expected_imbalance
+from experiment.design.frames import CHANCE, COUNTER, Imbalance, expected_imbalance, list_difference
 from experiment.errors import DesignError
 
 
@@ -47,8 +47,8 @@ def test_numbers_by_chance_put_two_people_together_as_often_as_not():
 
 
 def test_lists_without_anybody_count():
-    assert difference({0: 2, 1: 5}, 2) == 3
-    assert difference({0: 2, 1: 5}, 3) == 5
+    assert list_difference({0: 2, 1: 5}, 2) == 3
+    assert list_difference({0: 2, 1: 5}, 3) == 5
 
 
 @pytest.mark.parametrize(("dropout", "way"), [(1.0, COUNTER), (-0.1, COUNTER), (0.5, "coin")])

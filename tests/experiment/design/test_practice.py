@@ -5,7 +5,7 @@ import pytest
 
 from experiment.design.practice import read_practice
 from experiment.errors import StudyError
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 
 TWO = """
@@ -26,7 +26,7 @@ def study_with(tmp_path):
     """Return a function that gives the minimal study with practice trials from this text."""
 
     def make(text: str) -> Study:
-        folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+        folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
         path = folder / "study.toml"
         path.write_text(f'{path.read_text("utf-8")}\n[trial]\npractice = "practice.toml"\n')
         Path(folder / "practice.toml").write_text(text, encoding="utf-8")

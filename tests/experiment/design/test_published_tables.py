@@ -185,8 +185,8 @@ PUBLISHED = (
 def test_the_lists_are_the_published_ones_sentence_by_sentence(published, tmp_path):
     source, table, lists, practice, columns = published()
     (tmp_path / "table.csv").write_text("\n".join(table), encoding="utf-8")
-    made = new_study(tmp_path / "study", tmp_path / "table.csv", language="en", named=columns)
-    assert len(made.found.practice) in (practice, practice * len(lists)), source
+    made = new_study(tmp_path / "study", tmp_path / "table.csv", language="en", headers=columns)
+    assert len(made.materials.practice) in (practice, practice * len(lists)), source
     report = check_folder(str(tmp_path / "study"), 1)
     assert report.errors == ()
     found = [{entry.item.good: entry.kind for entry in entries} for entries in report.built.lists]
@@ -207,7 +207,7 @@ def test_a_table_that_names_no_lists_gets_a_latin_square_of_both_factors(tmp_pat
         for item in range(1, 41)
     ]
     (tmp_path / "full.tsv").write_text("\n".join(lines), encoding="utf-8")
-    made = new_study(tmp_path / "study", tmp_path / "full.tsv", language="en", named={})
+    made = new_study(tmp_path / "study", tmp_path / "full.tsv", language="en", headers={})
     (square,) = made.design.squares
     assert (square.frames, square.conditions, made.design.lists) == (40, 6, 8)
     assert 'The column "group" cannot put the items into lists' in " ".join(made.design.notes)
@@ -243,7 +243,7 @@ def test_sixteen_groups_of_training_and_test(tmp_path):
                     for c, n in cells
                 ]
     (tmp_path / "stimuli.csv").write_text("\n".join(lines), encoding="utf-8")
-    made = new_study(tmp_path / "study", tmp_path / "stimuli.csv", language="en", named={})
+    made = new_study(tmp_path / "study", tmp_path / "stimuli.csv", language="en", headers={})
     assert (made.design.lists, made.design.trials_per_list) == (16, 80)
     report = check_folder(str(tmp_path / "study"), 1)
     assert report.errors == ()

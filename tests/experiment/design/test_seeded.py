@@ -12,9 +12,9 @@ import pytest
 from experiment.commands.lists import write_lists
 from experiment.design.counterbalancing import arrangements, option_orders, target_positions
 from experiment.design.frames import Frame, index_materials
-from experiment.design.latin_square import FrameOrderer, targets_among
-from experiment.design.lists import ListEntry, build_lists, by_number, shared_items
-from experiment.design.ordering.constraints import Distance, Spread
+from experiment.design.latin_square import FrameOrderer, choose_targets
+from experiment.design.lists import ListEntry, build_lists, list_sort_key, shared_items
+from experiment.design.ordering.constraints import MinDistance, Spread
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
 from experiment.records import SIDES, Item, Kind
@@ -62,7 +62,7 @@ PINNED: dict[str, tuple[str, str, list[int]]] = {
 @pytest.mark.parametrize("case", PINNED)
 def test_a_seed_gives_the_order_that_it_always_gave(case: str):
     labels, spread, expected = PINNED[case]
-    asked = [Distance("letter", tuple(labels))]
+    asked = [MinDistance("letter", tuple(labels))]
     own = [Spread(key, frozenset(n for n, each in enumerate(labels) if each == key))
            for key in spread]  # fmt: skip
     assert draw_order(len(labels), [*asked, *own], random.Random(7)) == expected
@@ -70,7 +70,7 @@ def test_a_seed_gives_the_order_that_it_always_gave(case: str):
 
 def test_targets_of_a_list_go_on_where_the_list_before_it_ended():
     conditions = [0, 1, 2]
-    assert [targets_among(conditions, 3, 1, list_) for list_ in range(3)] == [
+    assert [choose_targets(conditions, 3, 1, list_) for list_ in range(3)] == [
         {0, 1},
         {0, 2},
         {1, 2},
@@ -172,4 +172,4 @@ def test_more_shared_items_than_there_are_are_refused(asked: dict[str, object], 
 
 
 def test_lists_are_sorted_by_size_and_then_by_letters():
-    assert sorted(["b", "10", "a", "9"], key=by_number) == ["9", "10", "a", "b"]
+    assert sorted(["b", "10", "a", "9"], key=list_sort_key) == ["9", "10", "a", "b"]

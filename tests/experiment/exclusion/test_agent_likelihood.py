@@ -75,12 +75,12 @@ def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatc
         for rate in rates.measured_rates()
     )
     monkeypatch.setattr(rates, "measured_rates", lambda: worse)
-    rates.highest.cache_clear()
+    rates.highest_rate.cache_clear()
     try:
         assert judged(automatic=True)[0] is None
         assert judged(automatic=True, method="touch")[0] is False
     finally:
-        rates.highest.cache_clear()
+        rates.highest_rate.cache_clear()
 
 
 def test_every_signal_that_counts_was_measured_in_every_way_and_length():
@@ -110,4 +110,4 @@ def test_a_signal_that_speaks_against_real_people_counts_nowhere_they_look_alike
     assert rates.weight("even_times", key, 76) is None
     cell = ("even_times", "key", 76, 400)
     same = [r for r in rates.measured_rates() if (r.name, r.seen, r.n_trials, r.n) == cell]
-    assert max(r.high for r in same) < rates.MOST, "devices alone would let it count"
+    assert max(r.high for r in same) < rates.LIMIT, "devices alone would let it count"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from experiment.integrity.certificate import _is_copied
-from experiment.integrity.choices import model_nats, people_nats
+from experiment.integrity.choices import model_evidence_nats, people_loglik_nats
 from experiment.integrity.observed import ObservedAnswer, log_times, n_too_early
 from tests.experiment.integrity.sessions import observed
 
@@ -52,7 +52,7 @@ def test_people_and_models_choose_by_the_formulas_of_their_description():
             product *= good if chosen else 1 - good
         reading += product
     people = math.log(0.95 * reading + 0.05 * 0.5**3)
-    assert people_nats(chose, accuracy) == pytest.approx(people)
+    assert people_loglik_nats(chose, accuracy) == pytest.approx(people)
     ways = []
     for scale in (0.25, 0.5, 1.0, 2.0, 4.0, 40.0):
         product = 1.0
@@ -61,6 +61,6 @@ def test_people_and_models_choose_by_the_formulas_of_their_description():
             product *= (good if nats else 0.5) if chosen else 1 - (good if nats else 0.5)
         ways.append(product)
     model = math.log(sum(ways) / 6)
-    assert model_nats(chose, accuracy, apart) == pytest.approx(model - people)
-    extreme = people_nats([True], [1.0]), people_nats([True], [0.99])
+    assert model_evidence_nats(chose, accuracy, apart) == pytest.approx(model - people)
+    extreme = people_loglik_nats([True], [1.0]), people_loglik_nats([True], [0.99])
     assert extreme[0] == extreme[1]

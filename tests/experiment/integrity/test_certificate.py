@@ -107,7 +107,7 @@ def test_a_signal_is_worth_what_was_counted_of_programs_and_people():
     people = [one for one in measured_rates() if (one.name, one.seen) == ("measured", "pointer")]
     high = max(one.high for one in people if one.n_trials == 76)
     shares = [
-        one.n_speaks / one.n
+        one.n_fired / one.n
         for one in list_program_rates()
         if (one.name, one.n_trials) == ("measured", 76)
     ]

@@ -10,7 +10,7 @@ import pytest
 from experiment.integrity.certificate import (
     SIGNALS,
     certify,
-    crossings,
+    find_crossings,
     length_correlation,
     log_rt_sd,
     median_hold_ms,
@@ -111,7 +111,7 @@ def test_a_mouse_crosses_where_it_is_known_to_go_to_the_other_side():
     assert [(one.position, other.position) for one, other in select_mouse_pairs(session)] == [
         (1, 2), (2, 3), (10, 11),
     ]  # fmt: skip
-    assert [one.position for one in crossings(session)] == [2, 11]
+    assert [one.position for one in find_crossings(session)] == [2, 11]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.authoring.check import check_folder
 from experiment.errors import StudyError
-from experiment.integrity.humanness import rates_of, score
+from experiment.integrity.humanness import load_rates, score_answers
 from experiment.studies.humanness import read_rates
 from experiment.studies.load import load_study
 
@@ -18,7 +18,7 @@ ITEM = '[[items]]\nitem = "a"\npeople = [9, 10]\nprograms = [1, 10]\n'
 
 @pytest.fixture(scope="module")
 def rates():
-    found = rates_of(load_study(str(FOLDER)))
+    found = load_rates(load_study(str(FOLDER)))
     assert found is not None
     return found
 
@@ -41,7 +41,7 @@ def test_the_rates_are_the_published_ones(rates):
 
 def test_who_fails_five_of_six_is_where_few_people_and_most_programs_are(rates):
     answers = {one.item: one.item == "planets" for one in rates.items}
-    found = score({**answers, "recall_1": True}, rates)
+    found = score_answers({**answers, "recall_1": True}, rates)
     assert (found.n_passed, found.n_rated, found.n_failed) == (2, 6, 5)
     assert found.people_as_low == pytest.approx(6 / 1007)
     assert found.programs_as_low == pytest.approx(318 / 526)
@@ -51,26 +51,26 @@ def test_who_fails_five_of_six_is_where_few_people_and_most_programs_are(rates):
 
 
 def test_an_item_says_by_how_much_more_often_programs_answer_so(rates):
-    [answer] = score({"robot": True}, rates).answers
+    [answer] = score_answers({"robot": True}, rates).answers
     assert answer.nats == pytest.approx(log((2.5 / 527) / (784.5 / 1008)))
     # Of one item of six, nothing is published of how many fail so many.
-    assert score({"robot": True}, rates).people_as_low is None
+    assert score_answers({"robot": True}, rates).people_as_low is None
 
 
 def test_who_fails_nothing_is_as_low_as_everybody_or_higher(rates):
-    found = score({one.item: True for one in rates.items}, rates)
+    found = score_answers({one.item: True for one in rates.items}, rates)
     assert (found.n_failed, found.people_as_low, found.programs_as_low) == (0, 1.0, 1.0)
-    found = score({one.item: one.item != "robot" for one in rates.items}, rates)
+    found = score_answers({one.item: one.item != "robot" for one in rates.items}, rates)
     assert found.n_failed == 1 and found.people_as_low == pytest.approx(0.401, abs=5e-4)
 
 
 def test_an_item_that_both_pass_alike_says_nothing():
     alike = read_rates(SOURCE + ITEM.replace("[9, 10]", "[1, 10]"), Path("humanness.toml"))
-    assert score({"a": True}, alike).nats == score({"a": False}, alike).nats == 0
+    assert score_answers({"a": True}, alike).nats == score_answers({"a": False}, alike).nats == 0
 
 
 def test_without_rates_there_are_scores_and_nothing_else():
-    found = score({"a": True, "b": False}, None)
+    found = score_answers({"a": True, "b": False}, None)
     assert (found.n_passed, found.n_rated) == (1, 0)
     assert found.nats is found.people_as_low is found.programs_as_low is None
 

@@ -7,9 +7,9 @@ import pytest
 
 from experiment.integrity import rates
 from experiment.integrity.rates import (
-    Rate,
-    Told,
-    highest,
+    PeopleRate,
+    ProgramRate,
+    highest_rate,
     is_safe,
     is_unfair,
     weigh_evidence,
@@ -18,19 +18,19 @@ from experiment.integrity.rates import (
 
 POINTER, KEY, TOUCH = (frozenset({seen}) for seen in ("pointer", "key", "touch"))
 PEOPLE = (
-    Rate("mouse", "pointer", 8, "clock", 0, 400, 0.002),
-    Rate("gaze", "pointer", 8, "clock", 0, 400, 0.004),
-    Rate("switch", "key", 8, "clock", 0, 400, 0.01),
-    Rate("mouse", "pointer", 20, "clock", 0, 400, 0.008),
-    Rate("mouse", "pointer", 8, "device", 0, 400, 0.5),
-    Rate("mouse", "pointer", 20, "device", 0, 400, 0.5),
+    PeopleRate("mouse", "pointer", 8, "clock", 0, 400, 0.002),
+    PeopleRate("gaze", "pointer", 8, "clock", 0, 400, 0.004),
+    PeopleRate("switch", "key", 8, "clock", 0, 400, 0.01),
+    PeopleRate("mouse", "pointer", 20, "clock", 0, 400, 0.008),
+    PeopleRate("mouse", "pointer", 8, "device", 0, 400, 0.5),
+    PeopleRate("mouse", "pointer", 20, "device", 0, 400, 0.5),
 )
 PROGRAMS = (
-    Told("script", 8, "clock", 5, 10),
-    Told("browser", 8, "clock", 10, 10),
-    Told("script", 20, "clock", 2, 8),
-    Told("script", 8, "device", 1, 10),
-    Told("script", 8, "never", 0, 10),
+    ProgramRate("script", 8, "clock", 5, 10),
+    ProgramRate("browser", 8, "clock", 10, 10),
+    ProgramRate("script", 20, "clock", 2, 8),
+    ProgramRate("script", 8, "device", 1, 10),
+    ProgramRate("script", 8, "never", 0, 10),
 )
 
 
@@ -38,10 +38,10 @@ PROGRAMS = (
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Count these people, and no others."""
     monkeypatch.setattr(rates, "measured_rates", lambda: PEOPLE)
-    for function in (highest, weight):
+    for function in (highest_rate, weight):
         function.cache_clear()
     yield
-    for function in (highest, weight):
+    for function in (highest_rate, weight):
         function.cache_clear()
 
 
@@ -59,7 +59,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_the_worst_way_counts_at_the_nearest_length_below(few, seen, n_answers, high):
-    assert highest("clock", seen, n_answers) == high
+    assert highest_rate("clock", seen, n_answers) == high
     assert is_safe("clock", seen, n_answers) is (high in (0.004, 0.008))
     assert (weight("clock", seen, n_answers, PROGRAMS) is None) is (high in (None, 0.01))
 

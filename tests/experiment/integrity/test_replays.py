@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from experiment.integrity.observed import ObservedSession
-from experiment.integrity.replays import Replay, find_replays, highest_of_people
+from experiment.integrity.replays import ReplayPair, find_replays, highest_by_chance
 from tests.experiment.integrity.sessions import changed, observed
 
 
@@ -27,9 +27,9 @@ def pairs(*runs: dict[str, ObservedSession]) -> list[tuple[str, str]]:
 
 def test_the_limit_of_people_is_fishers_z():
     # atanh(0.5) is 0.5493; one in a hundred lies above 2.3263 deviations of 1 / 5; tanh(1.0146).
-    assert highest_of_people(28, 1) == pytest.approx(0.7676, abs=1e-4)
+    assert highest_by_chance(28, 1) == pytest.approx(0.7676, abs=1e-4)
     # Of 100 pairs, one in ten thousand lies above 3.7190 of them; tanh(1.2931).
-    assert highest_of_people(28, 100) == pytest.approx(0.8599, abs=1e-4)
+    assert highest_by_chance(28, 100) == pytest.approx(0.8599, abs=1e-4)
 
 
 def test_no_two_people_are_named():
@@ -81,4 +81,4 @@ def test_equal_paths_are_found_whatever_the_times_are():
     ("n_same", "n_paths", "named"), [(5, 10, True), (4, 4, False), (5, 11, False)]
 )
 def test_half_of_the_paths_and_five_at_least_must_be_equal(n_same, n_paths, named):
-    assert Replay("a", "b", 0, None, None, n_paths, n_same).by_paths is named
+    assert ReplayPair("a", "b", 0, None, None, n_paths, n_same).by_paths is named

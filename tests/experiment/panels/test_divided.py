@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from experiment.panels.panel import divided_elsewhere
+from experiment.panels.panel import find_ambiguous_divisions
 from tests.experiment.panels.test_panel import with_changes
 
 ANY, UUID, DIGITS = r"[\w.-]{1,64}", "[0-9a-f-]{36}", "[0-9]+"
@@ -26,7 +26,7 @@ ANY, UUID, DIGITS = r"[\w.-]{1,64}", "[0-9a-f-]{36}", "[0-9]+"
     ],
 )
 def test_a_signed_text_is_divided_in_one_way(signed, patterns, found):
-    assert list(divided_elsewhere(signed, patterns)) == found
+    assert list(find_ambiguous_divisions(signed, patterns)) == found
 
 
 def test_a_study_whose_links_could_be_divided_elsewhere_is_refused():

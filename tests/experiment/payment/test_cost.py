@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.payment.cost import Charge, cost, most_bonus_minor, no_fee, split_places
+from experiment.payment.cost import Charge, charge_no_fee, cost, most_bonus_minor, split_places
 from experiment.studies.load import load_study
 from experiment.studies.study import Payment
 
@@ -41,7 +41,7 @@ def test_a_hundred_participants_at_a_dollar_fifty():
 def test_the_fee_is_the_one_that_the_platform_asks_for_the_offers_size():
     study = load_study("marvin_linzen_2018")
     assert cost(study, [10], fifth).fees_minor == 10 * 60
-    assert cost(study, [10], no_fee).fees_minor == 0
+    assert cost(study, [10], charge_no_fee).fees_minor == 0
 
 
 def test_the_most_that_a_bonus_rule_may_give_is_set_aside_with_its_fee():
@@ -70,4 +70,4 @@ def test_the_platform_is_asked_about_nothing_that_is_not_paid():
     assert (costs.places, costs.screen_outs, costs.screen_outs_minor) == (2, 6, 60)
     assert costs.total_minor == 2 * 150 + 60 + 7
     assert cost(study, [0], lambda _: 1).fees_minor == 0
-    assert cost(study, [1], no_fee, screening=2).screen_outs == 0
+    assert cost(study, [1], charge_no_fee, screening=2).screen_outs == 0

@@ -9,7 +9,7 @@ import pytest
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.examined import Examined
-from experiment.authoring.session_checks import task_titles
+from experiment.authoring.session_checks import check_task_titles
 from experiment.design.audit.audit import audit
 from experiment.design.lists import build_lists
 from experiment.design.session import compose
@@ -157,6 +157,6 @@ def test_several_tasks_without_a_title_are_noted():
     untitled = study.model_copy(
         update={"trial": study.trial.model_copy(update={"parameters": parameters})}
     )
-    [note] = task_titles(Examined(untitled, 1))
+    [note] = check_task_titles(Examined(untitled, 1))
     assert note.problem.startswith("the tasks self_paced and rating have no title, so participants")
-    assert list(task_titles(Examined(study, 1))) == []
+    assert list(check_task_titles(Examined(study, 1))) == []

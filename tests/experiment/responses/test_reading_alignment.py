@@ -195,7 +195,7 @@ def test_conditions_in_different_frames_are_compared_with_the_first():
     elsewhere = replace(item(LONG, "long"), frame="g")
     [(refused, error)] = WORDS.flaws([item(SHORT), elsewhere])
     assert refused.item_id == "a-long"
-    assert 'has 8 regions, and "a-short" has 7' in str(error)
+    assert 'has 8 regions, and the item "a-short" has 7' in str(error)
 
 
 @pytest.mark.parametrize(

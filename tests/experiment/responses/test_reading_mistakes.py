@@ -30,7 +30,7 @@ def checked(name: str, folder: Path, **changed: str):
         ("self_paced", {"good_regions": "While the man | hunted, | the deer ran"},
          "the regions are not the sentence"),
         ("self_paced", {"good": "Stop now.", "good_regions": "Stop | now."},
-         'its good version has 2 regions, and "garden_path-1-ambiguous" of the same frame has 5'),
+         'version has 2 regions, and the item "garden_path-1-ambiguous" of the same frame has 5'),
         ("self_paced", {"good": "Stop.", "good_regions": ""}, "the sentence has 1 word"),
         ("self_paced", {"good": "昨日公園で犬を見ました。", "good_regions": ""},
          "nothing separates the words of"),

@@ -79,7 +79,7 @@ def test_what_is_no_scale_is_named(scales, said):
 def test_a_new_study_speaks_of_several_questions(language, tmp_path):
     table = tmp_path / "items.csv"
     table.write_text("sentence\nA dog barks.\nTwo cats purr.\n", encoding="utf-8")
-    new_study(tmp_path / "made", table, named={}, language=language, response="scales")
+    new_study(tmp_path / "made", table, headers={}, language=language, response="scales")
     for page in ("instructions", "consent"):
         text = (tmp_path / "made" / "texts" / language / f"{page}.md").read_text("utf-8")
         assert SEVERAL[language] in " ".join(text.split()), page

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from experiment.errors import StudyError
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import PAGES
 
 
@@ -13,7 +13,7 @@ from experiment.studies.study import PAGES
 @pytest.mark.parametrize("page", PAGES)
 def test_a_study_without_the_text_of_a_page_is_refused(tmp_path, page, text):
     study = tmp_path / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     file = study / "texts" / "en" / f"{page}.md"
     file.unlink()
     if text is not None:
@@ -27,7 +27,7 @@ def test_a_study_without_the_text_of_a_page_is_refused(tmp_path, page, text):
 
 def with_key(tmp_path, line: str) -> str:
     study = tmp_path / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     toml = study / "study.toml"
     text = toml.read_text("utf-8")
     assert 'response = "sentence_pair"' in text

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.key_checks import response, rules
+from experiment.authoring.key_checks import check_response_type, check_rules
 from experiment.exclusion.rules import RULES
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies import load
@@ -148,11 +148,11 @@ def test_a_parameter_of_another_type_is_refused(
         rule = {"rule": name, **given}
         rule = {"rule": "not", "rules": [rule]} if inside else rule
         changed = study.model_copy(update={"exclusion": [Rule.model_validate(rule)]})
-        found = list(rules(Examined(changed, 1)))
+        found = list(check_rules(Examined(changed, 1)))
     else:
         trial = study.trial.model_copy(update={"parameters": given})
         changed = study.model_copy(update={"response": name, "trial": trial})
-        found = list(response(Examined(changed, 1)))
+        found = list(check_response_type(Examined(changed, 1)))
     key = ".".join(part for part in path if isinstance(part, str))
     assert [each for each in found if each.problem.startswith(f"{key} is ")
             or f"{key}: " in each.problem], given  # fmt: skip

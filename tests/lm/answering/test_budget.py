@@ -80,7 +80,7 @@ def ask_until_the_cap(server: StrangeServer, cap: float, ledger: Path | None = N
     for number in count():
         prompt = f"Which of both sentences is the better one? {number}"
         try:
-            client.post("completions", budget.worst(prompt, 8), prompt=prompt, max_tokens=8)
+            client.post("completions", budget.worst_cost(prompt, 8), prompt=prompt, max_tokens=8)
         except LmError as error:
             failures += 1
             if "the cap of" in str(error) or failures > 3:
@@ -100,10 +100,10 @@ def test_an_attempt_whose_reply_names_its_cost_counts_as_much():
     # 44 bytes and 8 tokens of an answer, at 3 and 15 a million; one byte more is set aside.
     prompt = "Which of both sentences is the better one? 0"
     budget = Budget(terms(1.0))
-    assert budget.worst(prompt, 8) == pytest.approx(45 * 3e-6 + 8 * 15e-6)
+    assert budget.worst_cost(prompt, 8) == pytest.approx(45 * 3e-6 + 8 * 15e-6)
     with strange_server([CUT, CUT, ORDINARY]) as server:
         client = Client(ServerModel(server.url, "toy"), budget)
-        client.post("completions", budget.worst(prompt, 8), prompt=prompt, max_tokens=8)
+        client.post("completions", budget.worst_cost(prompt, 8), prompt=prompt, max_tokens=8)
         assert server.bill == pytest.approx(3 * (44 * 3e-6 + 8 * 15e-6))
     assert budget.spent == pytest.approx(2 * 255e-6 + 252e-6)
 
@@ -118,7 +118,7 @@ def test_what_never_went_out_costs_nothing():
     budget = Budget(terms(1.0))
     client = Client(ServerModel("http://127.0.0.1:9/v1", "toy"), budget)
     with pytest.raises(LmError, match="nothing listens"):
-        client.post("completions", budget.worst("The", 8), prompt="The", max_tokens=8)
+        client.post("completions", budget.worst_cost("The", 8), prompt="The", max_tokens=8)
     assert budget.spent == 0.0
 
 
@@ -128,7 +128,7 @@ def test_a_refusal_that_names_its_cost_costs_as_much():
     with strange_server([Behaviour(400, body=body)]) as server:
         client = Client(ServerModel(server.url, "toy"), budget)
         with pytest.raises(LmError, match="status 400"):
-            client.post("completions", budget.worst("The", 8), prompt="The", max_tokens=8)
+            client.post("completions", budget.worst_cost("The", 8), prompt="The", max_tokens=8)
     assert budget.spent == pytest.approx(10 * 3e-6 + 2 * 15e-6)
 
 
@@ -144,7 +144,7 @@ def test_a_prompt_of_the_servers_own_is_set_aside_once_it_is_known():
         first = Budget(terms(1.0))
         excess = 499 * 3e-6  # One token more than the prompt's bytes was set aside.
         client = Client(ServerModel(server.url, "toy"), first)
-        client.post("completions", first.worst("The", 8), prompt="The", max_tokens=8)
+        client.post("completions", first.worst_cost("The", 8), prompt="The", max_tokens=8)
         first.reserve(0.5)
         assert first.spent == pytest.approx((503 * 3e-6 + 8 * 15e-6) + 0.5 + excess)
         before = server.bill

@@ -17,7 +17,7 @@ from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.model import NgramScorer
 from lm.text.grammar_file import load_text_grammar
-from lm.text.sampler import sentences
+from lm.text.sampler import sample
 
 STUDY = Path(experiment.__file__).parent / "studies" / "marvin_linzen_2018"
 TEMPLATES = ("simple_agrmt", "sent_comp", "vp_coord", "long_vp_coord", "prep_anim", "subj_rel")
@@ -49,7 +49,7 @@ def text(
         lists.update(zip(keys, zip(*lexicon.entries, strict=True), strict=True))
     never = {render_tokens(version) for item in items for version in (item.good, item.bad)}
     text_grammar = load_text_grammar(STUDY / "training_text.toml")
-    drawn = list(sentences(text_grammar, lists, 20_000, 1, never))
+    drawn = list(sample(text_grammar, lists, 20_000, 1, never))
     assert never.isdisjoint(drawn)
     return [sentence.split() for sentence in drawn]
 

@@ -13,7 +13,7 @@ from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
 from lm.ngram.counts import count_ngrams
-from lm.ngram.estimate import FALLBACK, Estimate, estimate, estimate_discounts
+from lm.ngram.estimate import FALLBACK_DISCOUNTS, Estimate, estimate, estimate_discounts
 from lm.ngram.model import NgramScorer
 
 TOY = [line.split() for line in ("a b c", "a b", "b c a", "c", "d a b b c", "a b")]
@@ -229,7 +229,7 @@ def test_unknown_words_get_the_uniform_share_of_the_unigrams():
     ids=["no count of 3", "second discount below 0", "nothing"],
 )
 def test_discounts_fall_back_where_counts_cannot_say(counts: list[int]):
-    assert estimate_discounts(np.array(counts, np.int64)) == FALLBACK
+    assert estimate_discounts(np.array(counts, np.int64)) == FALLBACK_DISCOUNTS
 
 
 def test_an_order_longer_than_any_sentence_changes_nothing():

@@ -7,7 +7,7 @@ from torch import nn
 
 from lm.scoring import kernels, packed_linear, tree_packing
 from lm.scoring.kernels import LogitBounds, LogNormaliser, target_logits
-from lm.scoring.reading import evaluate
+from lm.scoring.reading import score_trie
 from lm.scoring.trie import _find_border, build_tries
 
 BITS = np.log2(np.e)
@@ -150,7 +150,7 @@ class Twofold(Steps):
 
 def test_a_model_may_say_several_numbers_of_a_token():
     [trie] = build_tries([[3, 1, 2], [3, 4]], 9)
-    found = evaluate(trie, Twofold(), trie.scored_nodes([1, 1]))
+    found = score_trie(trie, Twofold(), trie.scored_nodes([1, 1]))
     assert found[1:].tolist() == [[1, -1], [4, -4], [2, -2]]
     assert np.isnan(found[0]).tolist() == [True, True]
 
@@ -159,14 +159,14 @@ def test_a_model_may_say_several_numbers_of_a_token():
 def test_a_chain_is_read_in_runs_of_128_levels_and_16384_tokens(levels: int, runs: list[int]):
     [trie] = build_tries([list(range(levels))], 20_000)
     model = Steps()
-    evaluate(trie, model, trie.scored_nodes([levels - 1]))
+    score_trie(trie, model, trie.scored_nodes([levels - 1]))
     assert model.runs == runs
 
 
 def test_two_chains_side_by_side_share_the_tokens_of_a_run():
     [trie] = build_tries([[way, *range(9_000)] for way in (0, 1)], 20_000)
     model = Steps()
-    evaluate(trie, model, trie.scored_nodes([9_000, 9_000]))
+    score_trie(trie, model, trie.scored_nodes([9_000, 9_000]))
     assert model.runs == [2**13, 9_000 - 2**13]
 
 
@@ -218,4 +218,4 @@ def test_a_long_chain_has_more_nodes_than_are_read_at_a_time(n: int, expected: b
 )
 def test_a_trie_has_a_quarter_more_than_its_longest_text(lengths, most, monkeypatch):
     monkeypatch.setattr(tree_packing, "build_tries", lambda *given: given[1:])
-    assert tree_packing.tries_of([[0] * length for length in lengths]) == (most, 768)
+    assert tree_packing.build_readable_tries([[0] * length for length in lengths]) == (most, 768)

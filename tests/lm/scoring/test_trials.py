@@ -102,7 +102,7 @@ def test_of_tries_that_are_no_chains_the_largest_is_tried_too(monkeypatch: pytes
     one, _ = checked()
     [wide] = build_tries([[0, end] for end in range(6)], 99)
     [deep] = build_tries([list(range(5))], 99)
-    monkeypatch.setattr(tree_packing, "tries_of", lambda strings: iter([wide, deep]))
+    monkeypatch.setattr(tree_packing, "build_readable_tries", lambda strings: iter([wide, deep]))
     one._try([[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]])
     assert one._packing.given == [7, 5]
 

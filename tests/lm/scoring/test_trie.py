@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lm.scoring.reading import evaluate
+from lm.scoring.reading import score_trie
 from lm.scoring.trie import ROOT, Trie, build_tries
 
 STRINGS = st.lists(st.lists(st.integers(0, 3), max_size=7), min_size=1, max_size=25)
@@ -107,7 +107,7 @@ def test_every_token_after_its_context_is_scored_and_nothing_is_read_twice(
     for trie in build_tries(strings, max_nodes):
         reader = model()
         with patch("lm.scoring.reading._LEVELS_AT_LEAST", 4):
-            found = evaluate(trie, reader, trie.scored_nodes(context_lengths))
+            found = score_trie(trie, reader, trie.scored_nodes(context_lengths))
         for string, nodes in trie.rows():
             for end in range(context_lengths[string], len(nodes)):
                 assert found[nodes[end]] == score(strings[string][: end + 1])
@@ -129,7 +129,7 @@ def test_the_prompts_of_a_session_are_read_in_runs():
     strings = [[way, *told[:length], 9] for way in (7, 8) for length in range(20, 300, 20)]
     [trie] = build_tries(strings, 1000)
     reader = ChainReader()
-    evaluate(trie, reader, trie.scored_nodes([len(string) - 1 for string in strings]))
+    score_trie(trie, reader, trie.scored_nodes([len(string) - 1 for string in strings]))
     assert len(reader.read) == 2 * 281
     assert reader.runs == 1
 
@@ -146,7 +146,7 @@ def test_a_trie_that_has_enough_ends_before_a_string_that_goes_its_own_way():
 def test_no_tokens_make_no_nodes(strings):
     for trie in build_tries(strings, 10):
         assert trie.tokens.size == 0
-        assert evaluate(trie, Reader(), trie.scored_nodes([0] * len(strings))).size == 0
+        assert score_trie(trie, Reader(), trie.scored_nodes([0] * len(strings))).size == 0
 
 
 def test_large_numbers_sort_as_numbers():

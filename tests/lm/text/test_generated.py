@@ -11,7 +11,7 @@ from lm.corpora.text import text_sha256
 from lm.errors import LmError
 from lm.text.generated import describe_text, write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
-from lm.text.sampler import Sentences, sentences
+from lm.text.sampler import Sentences, sample
 
 GRAMMAR = """
 name = "toy text"
@@ -25,7 +25,7 @@ rules.sentence = { "'the' <noun> <noun>" = 1 }
 @pytest.fixture
 def source(tmp_path: Path) -> Sentences:
     (tmp_path / "grammar.toml").write_text(GRAMMAR)
-    return sentences(load_text_grammar(tmp_path / "grammar.toml"), {}, 20, 4, {"the cat dog ."})
+    return sample(load_text_grammar(tmp_path / "grammar.toml"), {}, 20, 4, {"the cat dog ."})
 
 
 def test_a_text_is_written_with_its_description_beside_it(tmp_path: Path, source: Sentences):
@@ -44,7 +44,7 @@ def test_a_tagged_text_is_the_same_sentences_with_a_tag_for_each_word(
     tmp_path: Path, source: Sentences
 ):
     grammar = load_text_grammar(tmp_path / "grammar.toml")
-    untagged = list(sentences(grammar, {}, 20, 4, {"the cat dog ."}))
+    untagged = list(sample(grammar, {}, 20, 4, {"the cat dog ."}))
     about = write_tagged(tmp_path / "tags", source, source)
     assert about["sentences"] == 20
     read = {name: list(read_tagged(path)) for name, path in tagged_files(tmp_path / "tags").items()}

@@ -6,7 +6,7 @@ from lm.errors import LmError
 from lm.text import sampler
 from lm.text.grammar import TextGrammar
 from lm.text.grammar_file import load_text_grammar
-from lm.text.sampler import sentences
+from lm.text.sampler import sample
 
 GRAMMAR = """
 name = "toy"
@@ -39,7 +39,7 @@ def grammar(tmp_path: Path, text: str = GRAMMAR) -> TextGrammar:
 
 
 def test_sentences_are_lower_case_tokens_with_a_final_period(tmp_path: Path):
-    drawn = list(sentences(grammar(tmp_path), NOUNS, 200, 1, set()))
+    drawn = list(sample(grammar(tmp_path), NOUNS, 200, 1, set()))
     assert len(drawn) == 200
     assert "it rains ." in drawn
     assert all(s == " ".join(s.lower().split()) and s.endswith(" .") for s in drawn)
@@ -47,7 +47,7 @@ def test_sentences_are_lower_case_tokens_with_a_final_period(tmp_path: Path):
 
 
 def test_words_agree(tmp_path: Path):
-    for sentence in sentences(grammar(tmp_path), NOUNS, 300, 1, set()):
+    for sentence in sample(grammar(tmp_path), NOUNS, 300, 1, set()):
         plural_subject = "cats" in sentence or "drivers" in sentence
         plural_verb = sentence.split()[-2] in ("sleep", "wait")
         assert plural_subject == plural_verb
@@ -55,7 +55,7 @@ def test_words_agree(tmp_path: Path):
 
 def test_agreement_errors_have_their_share(tmp_path: Path):
     text = GRAMMAR.replace('start = "sentence"', 'start = "sentence"\nagreement_error_rate = 0.2')
-    drawn = list(sentences(grammar(tmp_path, text), NOUNS, 4000, 1, set()))
+    drawn = list(sample(grammar(tmp_path, text), NOUNS, 4000, 1, set()))
     clauses = [s.split() for s in drawn if s.startswith("the")]
     wrong = [
         tokens
@@ -66,13 +66,13 @@ def test_agreement_errors_have_their_share(tmp_path: Path):
 
 
 def test_rules_are_used_by_their_weights(tmp_path: Path):
-    drawn = list(sentences(grammar(tmp_path), NOUNS, 4000, 1, set()))
+    drawn = list(sample(grammar(tmp_path), NOUNS, 4000, 1, set()))
     assert 0.22 < drawn.count("it rains .") / 4000 < 0.28
 
 
 def test_values_may_be_written_out(tmp_path: Path):
     start = GRAMMAR.replace('start = "sentence"', 'start = "two"')
-    for sentence in sentences(grammar(tmp_path, start), NOUNS, 20, 1, set()):
+    for sentence in sample(grammar(tmp_path, start), NOUNS, 20, 1, set()):
         first, second = sentence.removesuffix(" .").split(" and ")
         assert first in ("the cat", "the taxi driver")
         assert second in ("the cats", "the taxi drivers")
@@ -80,20 +80,20 @@ def test_values_may_be_written_out(tmp_path: Path):
 
 def test_the_seed_decides(tmp_path: Path):
     toy = grammar(tmp_path)
-    assert list(sentences(toy, NOUNS, 50, 1, set())) == list(sentences(toy, NOUNS, 50, 1, set()))
-    assert list(sentences(toy, NOUNS, 50, 1, set())) != list(sentences(toy, NOUNS, 50, 2, set()))
+    assert list(sample(toy, NOUNS, 50, 1, set())) == list(sample(toy, NOUNS, 50, 1, set()))
+    assert list(sample(toy, NOUNS, 50, 1, set())) != list(sample(toy, NOUNS, 50, 2, set()))
 
 
 def test_given_word_lists_come_before_the_grammars_own(tmp_path: Path):
     lists = {**NOUNS, "adverb": ("seldom",)}
-    drawn = " ".join(sentences(grammar(tmp_path), lists, 200, 1, set()))
+    drawn = " ".join(sample(grammar(tmp_path), lists, 200, 1, set()))
     assert "seldom" in drawn
     assert "often" not in drawn
 
 
 def test_sentences_never_to_be_seen_are_drawn_again(tmp_path: Path):
     never = {"it rains .", "the cat sleeps ."}
-    source = sentences(grammar(tmp_path), NOUNS, 300, 1, never)
+    source = sample(grammar(tmp_path), NOUNS, 300, 1, never)
     assert never.isdisjoint(source)
     assert source.rejected > 50
 
@@ -107,21 +107,21 @@ def test_a_grammar_that_gives_too_few_sentences_is_refused(tmp_path: Path):
         + '"subject_" = { "subject(number)" = 1 }\n',
     )
     never = {"the cat .", "the cats .", "the taxi driver ."}
-    assert set(sentences(toy, NOUNS, 5, 1, never)) == {"the taxi drivers ."}
+    assert set(sample(toy, NOUNS, 5, 1, never)) == {"the taxi drivers ."}
     with pytest.raises(LmError, match=r"gave 0 sentences.*more words"):
-        next(sentences(toy, NOUNS, 5, 1, never | {"the taxi drivers ."}))
+        next(sample(toy, NOUNS, 5, 1, never | {"the taxi drivers ."}))
 
 
 def test_rules_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sampler, "_MOST_FAILURES", 100)  # of 10,000, each as deep as rules may go
     toy = grammar(tmp_path, GRAMMAR.replace('start = "sentence"', 'start = "loop"'))
     with pytest.raises(LmError, match=r"100 draws in a row .* did not end"):
-        next(sentences(toy, NOUNS, 5, 1, set()))
+        next(sample(toy, NOUNS, 5, 1, set()))
 
 
 def test_a_missing_word_list_is_named(tmp_path: Path):
     with pytest.raises(LmError, match=r'"subject" .* the word list "noun\.plural"'):
-        sentences(grammar(tmp_path), {"noun.singular": ("cat",)}, 5, 1, set())
+        sample(grammar(tmp_path), {"noun.singular": ("cat",)}, 5, 1, set())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_missing_grammar_is_refused(tmp_path: Path):
 
 
 def test_tags_tell_the_rule_and_the_form_of_each_word(tmp_path: Path):
-    source = sentences(grammar(tmp_path), NOUNS, 50, 1, set())
+    source = sample(grammar(tmp_path), NOUNS, 50, 1, set())
     for sentence in source:
         tagged = dict(zip(sentence.split(), source.tags, strict=True))
         if "drivers" in tagged:

@@ -8,7 +8,7 @@ from lm.errors import LmError
 from lm.text.generated import write_text
 from lm.text.grammar import TextGrammar
 from lm.text.grammar_file import load_text_grammar
-from lm.text.sampler import sentences
+from lm.text.sampler import sample
 from lm.text.shares import Shares, held_out_pairs, pairs_in_words, replace_shares
 
 GRAMMAR = """
@@ -47,7 +47,7 @@ def grammar(tmp_path: Path) -> TextGrammar:
 
 
 def drawn(grammar: TextGrammar, n: int = 3000, held_out: float = 0.0) -> list[list[str]]:
-    return [text.split() for text in sentences(grammar, {}, n, 1, set(), held_out)]
+    return [text.split() for text in sample(grammar, {}, n, 1, set(), held_out)]
 
 
 def share(found: list[bool]) -> float:
@@ -104,14 +104,14 @@ def test_holding_pairs_out_leaves_the_shares_of_sequences(grammar: TextGrammar):
 
 def test_other_shares_leave_the_pairs(grammar: TextGrammar):
     changed = replace_shares(grammar, Shares(agreement_errors=0.3))
-    one, other = (sentences(g, {}, 5, 1, set(), 0.5).held_out for g in (grammar, changed))
+    one, other = (sample(g, {}, 5, 1, set(), 0.5).held_out for g in (grammar, changed))
     assert one == other
-    assert one != sentences(grammar, {}, 5, 2, set(), 0.5).held_out
+    assert one != sample(grammar, {}, 5, 2, set(), 0.5).held_out
 
 
 def test_the_shares_found_are_described_with_the_text(grammar: TextGrammar, tmp_path: Path):
     changed = replace_shares(grammar, Shares(0.05, 0.9, {"far": 0.5}))
-    source = sentences(changed, {}, 400, 1, set(), 0.25)
+    source = sample(changed, {}, 400, 1, set(), 0.25)
     about = write_text(tmp_path / "text.txt", source, source)
     found = about["shares"]
     texts = [line.split() for line in (tmp_path / "text.txt").read_text().splitlines()]
@@ -154,11 +154,11 @@ def test_a_grammar_that_does_not_mark_what_has_a_share_is_refused(tmp_path, old,
 def test_a_grammar_that_names_what_is_not_there_is_refused(tmp_path, old, new, said):
     (tmp_path / "grammar.toml").write_text(GRAMMAR.replace(old, new))
     with pytest.raises(LmError, match=said):
-        sentences(load_text_grammar(tmp_path / "grammar.toml"), {}, 5, 1, set(), 0.5)
+        sample(load_text_grammar(tmp_path / "grammar.toml"), {}, 5, 1, set(), 0.5)
 
 
 def test_a_grammar_without_pairs_says_so_when_some_are_to_be_held_out(tmp_path: Path):
     text = GRAMMAR.replace('[paired]\nnouns = ["noun"]\nverbs = ["verb"]', "")
     (tmp_path / "grammar.toml").write_text(text)
     with pytest.raises(LmError, match=r"no \[paired\] nouns and verbs"):
-        sentences(load_text_grammar(tmp_path / "grammar.toml"), {}, 5, 1, set(), 0.5)
+        sample(load_text_grammar(tmp_path / "grammar.toml"), {}, 5, 1, set(), 0.5)

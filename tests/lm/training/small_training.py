@@ -9,7 +9,7 @@ from lm.corpora.folder import CorpusChoices, prepare
 from lm.devices import Processes
 from lm.training.loop import Trainer
 from lm.training.plan import TrainingPlan, read_tag_data
-from lm.training.run import CheckpointWriter, finish, start_or_resume
+from lm.training.run import CheckpointWriter, finish_training, start_or_resume
 from lm.training.settings import TrainingSettings
 
 NOUNS = (("cat", "cats"), ("dog", "dogs"), ("author", "authors"))
@@ -58,7 +58,7 @@ def trainer(
 def train_whole(planned: TrainingPlan, resume: bool = False) -> Trainer:
     training = trainer(planned, resume)
     assert training.run()
-    finish(planned, training.progress)
+    finish_training(planned, training.progress)
     return training
 
 

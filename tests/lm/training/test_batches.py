@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from lm.errors import LmError
-from lm.training.batches import Columns
+from lm.training.batches import TextColumns
 
 TEXT = np.arange(24, dtype=np.int32)
 
 
-def columns(**changes: int) -> Columns:
-    return Columns(TEXT[:-1], TEXT[1:], **{"batch": 4, "steps": 2} | changes)
+def columns(**changes: int) -> TextColumns:
+    return TextColumns(TEXT[:-1], TEXT[1:], **{"batch": 4, "steps": 2} | changes)
 
 
 def test_columns_run_on_from_window_to_window():

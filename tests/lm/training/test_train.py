@@ -14,7 +14,7 @@ from lm.model_folder import read_config, write_config
 from lm.rnn.folder import load_network
 from lm.training.checkpoint import load_checkpoint
 from lm.training.run import is_finished
-from lm.training.settings import preset
+from lm.training.settings import get_preset
 from tests.lm.training.small_training import after, plan, train_whole, trainer, write_corpus
 
 VARIANTS = ({}, {"type": "srn"}, {"type": "windowed"}, {"type": "multitask"}, {"softmax": "tied"})
@@ -188,9 +188,9 @@ def test_a_model_from_before_supertags_were_hashed_is_still_finished(data: Path,
 
 def test_a_setting_that_is_none_or_of_another_type_is_refused():
     with pytest.raises(LmError, match=r'there is no setting "hiden". The settings are: .*"hidden"'):
-        preset("demo_lstm").changed(hiden=3)
+        get_preset("demo_lstm").changed(hiden=3)
     with pytest.raises(LmError, match=r'"hidden" cannot be 2.5. Expected something like'):
-        preset("demo_lstm").changed(hidden=2.5)
+        get_preset("demo_lstm").changed(hidden=2.5)
 
 
 def test_a_device_that_is_not_there_is_refused():

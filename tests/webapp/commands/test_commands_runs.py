@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiment.errors import UnknownNameError
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from experiment.tables.files import read_table
 from experiment.tables.schemas import RESPONSES
 from marketplace.serving import serve_in_thread
@@ -76,7 +76,7 @@ def test_launch_says_that_the_audit_passed_and_where_to_go(shell, tmp_path):
 
 
 def answerable_study(folder: Path) -> Path:
-    study = shutil.copytree(BUILT_IN / "minimal", folder / "minimal")
+    study = shutil.copytree(STUDIES_FOLDER / "minimal", folder / "minimal")
     toml = study / "study.toml"
     named = '[study]\ncontact = "Ada"\ninstitution = "A school"\nethics = "none is needed"\n'
     toml.write_text(toml.read_text("utf-8").replace("[study]\n", named), "utf-8")

@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po
 
 import webapp
 from experiment.errors import StudyError
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE, gettext, languages
 from webapp.database.models import Run
 from webapp.participant.data_notice import list_stored_data
@@ -115,7 +115,7 @@ def run_in(launched, tmp_path):
     """Return a function that launches the minimal study as if it were of another language."""
 
     def launch(language: str, own: Mapping[str, str] | None = None) -> Run:
-        folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / language / "minimal")
+        folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / language / "minimal")
         (folder / "texts" / "en").rename(folder / "texts" / language)
         path = folder / "study.toml"
         text = path.read_text("utf-8").replace('language = "en"', f'language = "{language}"')

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from sqlalchemy import select
 
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
 from webapp.sessions import session_payload
@@ -199,7 +199,7 @@ def test_what_a_first_visit_loads_is_there_and_light(visitor):
 
 
 def test_of_practice_alone_the_page_knows_which_option_is_right(launched, start, tmp_path):
-    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     with (folder / "study.toml").open("a", encoding="utf-8") as toml:
         toml.write('\n[trial]\nkeys = ["f", "j"]\nbreak_every = 4\npractice = "practice.toml"\n')
     (folder / "practice.toml").write_text(
@@ -215,7 +215,7 @@ def test_of_practice_alone_the_page_knows_which_option_is_right(launched, start,
 
 @pytest.fixture
 def without_questions(launched, start, tmp_path):
-    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     toml = (folder / "study.toml").read_text(encoding="utf-8")
     kept = re.sub(r"\[\[questionnaire\]\].*?(?=^\[)", "", toml, flags=re.DOTALL | re.MULTILINE)
     (folder / "study.toml").write_text(kept, encoding="utf-8")

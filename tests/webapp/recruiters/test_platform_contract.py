@@ -17,7 +17,7 @@ from sqlalchemy import delete, event, select
 
 from experiment.payment.bonuses import bonuses_by_rule
 from experiment.payment.payment import Caps, PaymentError, PaymentKind
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 from marketplace.mturk import create_marketplace
 from marketplace.serving import serve_in_thread
@@ -182,7 +182,7 @@ class Stage:
 def study_of(kind: str, folder) -> Study:
     currency, reward, bonus, *_ = MONEY[kind]
     made = folder / kind / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", made)
+    shutil.copytree(STUDIES_FOLDER / "minimal", made)
     toml = (made / "study.toml").read_text(encoding="utf-8").replace('"0.20"', f'"{reward}"')
     toml = toml.replace("duration_minutes", "auto_approve_days = 30\nduration_minutes")
     money = f'[payment]\ncurrency = "{currency}"\nbonus = "everyone"\nbonus_amount = "{bonus}"\n'

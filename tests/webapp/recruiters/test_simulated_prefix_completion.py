@@ -12,7 +12,7 @@ from sqlalchemy import select
 from experiment.errors import StudyError
 from experiment.materials.read import item_row, load_items
 from experiment.records import Item
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
@@ -34,7 +34,7 @@ def split(item: Item) -> Item:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     items = [item_row(split(item)) for item in load_items(load_study("minimal"))]
     write_table(ITEMS, items, folder / "items.csv")
     text = (folder / "study.toml").read_text("utf-8")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import parallax
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from tests.webapp.recruiters.late_platform import LatePlatform, LateRecruiter
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
@@ -50,7 +50,7 @@ def instance(instance: Path, currency: str) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, currency: str) -> Path:
     made, (reward, bonus, *_) = tmp_path / "minimal", CASES[currency]
-    shutil.copytree(BUILT_IN / "minimal", made)
+    shutil.copytree(STUDIES_FOLDER / "minimal", made)
     toml = (made / "study.toml").read_text(encoding="utf-8")
     toml = toml.replace('reward = "0.20"', f'reward = "{reward}"')
     money = f'currency = "{currency}"\nbonus = "everyone"\nbonus_amount = "{bonus}"'

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from webapp.database.models import Run
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
-MINIMAL = BUILT_IN / "minimal"
+MINIMAL = STUDIES_FOLDER / "minimal"
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

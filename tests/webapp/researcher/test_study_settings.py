@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from experiment.errors import StudyError
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from experiment.studies.study import STUDY_FILE
 from webapp.researcher.study_folders import hash_text
 from webapp.researcher.study_settings import (
@@ -17,7 +17,7 @@ from webapp.researcher.toml_edits import set_value
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
-TEXT = (BUILT_IN / "minimal" / STUDY_FILE).read_text("utf-8")
+TEXT = (STUDIES_FOLDER / "minimal" / STUDY_FILE).read_text("utf-8")
 HOSTILE = "\"]\\ # [x] = 1 ''' \u202e {{7*7}}<script>"
 
 

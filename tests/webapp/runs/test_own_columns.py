@@ -12,7 +12,7 @@ from analysis.data.load import load_run
 from experiment.commands.lists import read_lists, write_lists
 from experiment.design.lists import build_lists
 from experiment.materials.read import item_table, load_items
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.tables.files import write_table
 from webapp.database.engine import reading
 from webapp.runs.exclude import store_verdicts
@@ -28,7 +28,7 @@ def prelaunched() -> bool:
 
 @pytest.fixture
 def study(tmp_path):
-    folder = shutil.copytree(BUILT_IN / "minimal", tmp_path / "minimal")
+    folder = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
     items = [
         replace(item, extra=(("Häufigkeit", str(n / 2)), ("source", f"text {n}")))
         for n, item in enumerate(load_items(load_study("minimal")))

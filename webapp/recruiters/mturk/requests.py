@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import defusedxml
 from defusedxml.ElementTree import ParseError, fromstring
 
-from experiment.money import written
+from experiment.money import write_amount
 from webapp.core.addresses import is_secure
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.settings import LIVE
@@ -92,7 +92,7 @@ Request = dict[str, Any]
 
 def format_dollars(amount_cents: int) -> str:
     """Return an amount in the format of requests, e.g. ``1.50``."""
-    return written(amount_cents, "USD")
+    return write_amount(amount_cents, "USD")
 
 
 def parse_cents(amount: str) -> int:

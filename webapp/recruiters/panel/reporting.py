@@ -7,7 +7,7 @@ import httpx
 
 from experiment.panels.signing import UnfilledError, add_signatures, fill, signed_address
 from experiment.panels.table import OwnSignature, Report
-from experiment.untrusted import is_in
+from experiment.untrusted import matches_within
 from webapp.core.subprocesses import run_in_thread
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
@@ -84,7 +84,7 @@ def _judge_answer(report: Report, status: int, text: str) -> str:
 
 def _search_in_thread(pattern: str, text: str) -> bool:
     """Return whether a text contains a pattern; other requests are served during the search."""
-    return run_in_thread(lambda: is_in(pattern, text))
+    return run_in_thread(lambda: matches_within(pattern, text))
 
 
 def _is_complete(text: str) -> bool:

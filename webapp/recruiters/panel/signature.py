@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from experiment.panels.panel import Panel
-from experiment.panels.signing import KEYED, PLAIN, UnfilledError, fill, is_signature, parts_before
+from experiment.panels.signing import HASHES, HMACS, UnfilledError, fill, is_signature, parts_before
 from experiment.panels.table import Signature
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
@@ -37,7 +37,7 @@ class SignatureVerifier:
         if signature is None:
             return
         token = landing.arguments.get(signature.parameter, "")
-        if signature.algorithm in (*PLAIN, *KEYED):
+        if signature.algorithm in (*HASHES, *HMACS):
             good = _is_code(panel, signature, token, landing, secrets)
         else:
             good = self._is_token(panel, signature, token, landing, secrets)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from experiment.money import written
+from experiment.money import write_amount
 from experiment.payment.cost import Charge
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
@@ -101,7 +101,7 @@ def format_bonus(submission_id: str, amount_minor: int, currency: str) -> str:
 
     30 minor units of GBP are ``0.30``, never ``30``.
     """
-    return f"{submission_id},{written(amount_minor, currency)}"
+    return f"{submission_id},{write_amount(amount_minor, currency)}"
 
 
 _SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"

@@ -10,9 +10,9 @@ from analysis.errors import AnalysisError
 from analysis.readers.mapping import UNITS, parse_truth
 from analysis.readers.reading_times.mapped.mapping import (
     CRITICAL,
-    NEEDED,
-    TEXT,
-    TRIAL,
+    REQUIRED,
+    TEXT_KEYS,
+    TRIAL_KEYS,
     TimesMapping,
     name_alternatives,
     require_columns,
@@ -32,19 +32,19 @@ def check_rows(
     factors = [f"own_{name}" for name in meaning.analysis.factors]
     if "condition" not in rows and factors and set(factors) <= set(rows):
         rows = rows.assign(condition=rows[factors].agg(" ".join, axis=1))
-    for name in (*NEEDED, "condition"):
+    for name in (*REQUIRED, "condition"):
         if name not in rows:
             raise AnalysisError(
                 f'the mapping names no column for "{name}"',
                 where=str(path),
-                expected=f"{', '.join((*NEEDED, 'condition'))}; and position or region where a "
+                expected=f"{', '.join((*REQUIRED, 'condition'))}; and position or region where a "
                 "trial has several rows",
                 remedy=f'Write {name} = "HEADER" below [columns] of the mapping',
             )
     rows = rows.assign(construction=rows.get("construction", "sentences"))
     if "text_id" not in rows:
         rows = rows.assign(text_id=rows["item"] + "-" + rows["condition"])
-    for name in TRIAL:
+    for name in TRIAL_KEYS:
         if (empty := rows[name] == "").any():
             raise AnalysisError(
                 f'{int(empty.sum()):,} rows have no value of "{name}"',
@@ -88,8 +88,8 @@ def sort_by_design(rows: pd.DataFrame, meaning: TimesMapping) -> pd.DataFrame:
     }
     if "trial" not in rows:
         # Trials are numbered in the order of the table, whatever the order of conditions.
-        rows = rows.assign(trial=(~rows.duplicated(TRIAL)).cumsum())
-        rows = rows.assign(trial=rows.groupby(TRIAL)["trial"].transform("min").astype(str))
+        rows = rows.assign(trial=(~rows.duplicated(TRIAL_KEYS)).cumsum())
+        rows = rows.assign(trial=rows.groupby(TRIAL_KEYS)["trial"].transform("min").astype(str))
     by = [rows["construction"], rows["condition"].map(places), rows["item"]]
     ordered = pd.concat(by, axis=1).sort_values(
         ["construction", "condition", "item"], kind="stable"
@@ -113,7 +113,7 @@ def _add_levels(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> pd.Dat
         if column not in rows:
             require_columns(rows.rename(columns=lambda header: header.removeprefix("own_")),
                              [name], path)  # fmt: skip
-        _refuse_varying(rows, column, TEXT, name, path)
+        _refuse_varying(rows, column, TEXT_KEYS, name, path)
     return rows
 
 
@@ -139,7 +139,7 @@ def _refuse_varying(rows: pd.DataFrame, column: str, by: list[str], name: str, p
 
 def _read_positions(rows: pd.DataFrame, path: Path) -> "pd.Series[int]":
     if "position" not in rows:
-        key = [*TRIAL, *(["trial"] if "trial" in rows else [])]
+        key = [*TRIAL_KEYS, *(["trial"] if "trial" in rows else [])]
         if (several := rows.duplicated(key, keep=False)).any():
             first = rows[several].iloc[0]
             raise AnalysisError(
@@ -177,7 +177,7 @@ def _to_numbers(cells: "pd.Series[str]", name: str, path: Path) -> "pd.Series[fl
 
 
 def _refuse_several_times(rows: pd.DataFrame, path: Path) -> None:
-    key = [*TRIAL, "position", *(["trial"] if "trial" in rows else [])]
+    key = [*TRIAL_KEYS, "position", *(["trial"] if "trial" in rows else [])]
     is_repeated = rows.duplicated(key)
     if is_repeated.any():
         first = rows[is_repeated].iloc[0]
@@ -195,9 +195,9 @@ def _refuse_several_times(rows: pd.DataFrame, path: Path) -> None:
 def _refuse_contradictions(rows: pd.DataFrame, path: Path) -> None:
     for name in ("text", "region"):
         if name in rows:
-            _refuse_varying(rows, name, [*TEXT, "position"], name, path)
+            _refuse_varying(rows, name, [*TEXT_KEYS, "position"], name, path)
     if CRITICAL in rows:
-        _refuse_varying(rows, CRITICAL, TEXT, CRITICAL, path)
+        _refuse_varying(rows, CRITICAL, TEXT_KEYS, CRITICAL, path)
 
 
 def _check_items_read_twice(rows: pd.DataFrame, path: Path) -> list[str]:

@@ -12,18 +12,18 @@ from analysis.readers.mapping import NUMBER, Rows, numbers_in_all_patterns, read
 from analysis.readers.sources import Source, read_source
 from experiment.studies.analysis_plan import Analysis, Comparison
 
-NEEDED = ("participant", "item", "rt_ms")
+REQUIRED = ("participant", "item", "rt_ms")
 # Columns that are taken by these names where the mapping does not name them. The others are taken
 # only where it does: a "correct" or "region" of somebody else may mean anything.
-USUAL = (*NEEDED, "condition", "position", "text")
+USUAL = (*REQUIRED, "condition", "position", "text")
 ROLES = (
     *USUAL, "text_id", "construction", "trial", "region", "critical", "distractor", "correct",
     "question_correct",
 )  # fmt: skip
 CRITICAL = "critical"
 # An item may have several texts in a condition, where a column tells them apart.
-TEXT = ["construction", "item", "condition", "text_id"]
-TRIAL = ["participant", *TEXT]
+TEXT_KEYS = ["construction", "item", "condition", "text_id"]
+TRIAL_KEYS = ["participant", *TEXT_KEYS]
 
 
 class TimesMapping(BaseModel):
@@ -148,7 +148,7 @@ def give_roles(table: pd.DataFrame, meaning: TimesMapping, path: Path) -> pd.Dat
     columns |= {name: headers[name] for name in usual if name not in columns and name in headers}
     numbered = {role: name for role, name in columns.items() if NUMBER in name}
     if numbered:
-        table = _melt(table, numbered, path)
+        table = _stack_regions(table, numbered, path)
         columns |= {role: f"\0{role}" for role in numbered} | {"position": "\0position"}
     require_columns(table, [*columns.values()], path)
     own = [name for name in meaning.item_columns if name in table]
@@ -156,7 +156,7 @@ def give_roles(table: pd.DataFrame, meaning: TimesMapping, path: Path) -> pd.Dat
     return pd.DataFrame(rows | {f"own_{name}": table[name].str.strip() for name in own})
 
 
-def _melt(table: pd.DataFrame, numbered: dict[str, str], path: Path) -> pd.DataFrame:
+def _stack_regions(table: pd.DataFrame, numbered: dict[str, str], path: Path) -> pd.DataFrame:
     """Return a row for each region of tables that have a column for each."""
     numbers = numbers_in_all_patterns([*map(str, table.columns)], [*numbered.values()], path)
     if not numbers:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from analysis.readers.reading_times.mapped.mapping import CRITICAL, TEXT, TimesMapping
+from analysis.readers.reading_times.mapped.mapping import CRITICAL, TEXT_KEYS, TimesMapping
 from experiment.responses.reading.alignment import normalise_word
 
 # A sentence belongs to another item if it shares this much with that one's other sentences, and
 # at most half as much with those of its own item.
 _SHARED, _FEWEST_SHARED = 0.6, 4
 # A few items are at most one in this many.
-_A_FEW = 4
+_FEW_ITEMS = 4
 
 
 def find_relative_regions(
@@ -37,15 +37,15 @@ def find_relative_regions(
         wanted = rows[CRITICAL]
     else:
         return pd.Series(pd.NA, rows.index, "Int64")
-    texts = rows.assign(wanted=wanted).drop_duplicates([*TEXT, "position"])
+    texts = rows.assign(wanted=wanted).drop_duplicates([*TEXT_KEYS, "position"])
     ends = pd.DataFrame(
         [
-            dict(zip(TEXT, key, strict=True)) | dict(zip(("first", "last"), ends, strict=True))
-            for key, part in texts.sort_values("position").groupby(TEXT, sort=False)
+            dict(zip(TEXT_KEYS, key, strict=True)) | dict(zip(("first", "last"), ends, strict=True))
+            for key, part in texts.sort_values("position").groupby(TEXT_KEYS, sort=False)
             if (ends := _find_critical(part, path))
         ]
     )
-    ends = rows[TEXT].merge(ends, "left", on=TEXT, validate="m:1").set_index(rows.index)
+    ends = rows[TEXT_KEYS].merge(ends, "left", on=TEXT_KEYS, validate="m:1").set_index(rows.index)
     position = rows["position"]
     before = (position - ends["first"]).where(position < ends["first"])
     return before.fillna((position - ends["last"]).clip(lower=0)).astype("Int64")
@@ -94,13 +94,13 @@ def refuse_uneven_ends(rows: pd.DataFrame, path: Path) -> None:
 
     Without texts, this alone shows that one condition has a word too many.
     """
-    ends = rows.groupby(TEXT[:-1])["relative"].max().dropna().astype(int).unstack("condition")
+    ends = rows.groupby(TEXT_KEYS[:-1])["relative"].max().dropna().astype(int).unstack("condition")
     for construction, lengths in ends.groupby(level="construction"):
         for condition in lengths.columns[1:]:
             differences = (lengths[condition] - lengths.iloc[:, 0]).dropna()
             usual = differences.mode()
             strange = differences[differences != usual.iloc[0]] if len(usual) else differences
-            if 0 < len(strange) <= len(differences) / _A_FEW:
+            if 0 < len(strange) <= len(differences) / _FEW_ITEMS:
                 item = strange.index[0][1]
                 raise AnalysisError(
                     f'in the construction "{construction}" the item "{item}" has '
@@ -129,17 +129,17 @@ def _find_stretches(positions: Sequence[int]) -> list[tuple[int, int]]:
 
 def _collect_words(rows: pd.DataFrame) -> dict[tuple[str, ...], set[str]]:
     """Return the words of each construction's items and conditions."""
-    words = rows[rows["text"] != ""].drop_duplicates([*TEXT, "position"])
+    words = rows[rows["text"] != ""].drop_duplicates([*TEXT_KEYS, "position"])
     return {
         tuple(map(str, key)): {normalise_word(word) for text in texts for word in text.split()}
         - {""}
-        for key, texts in words.groupby(TEXT, sort=False)["text"]
+        for key, texts in words.groupby(TEXT_KEYS, sort=False)["text"]
     }
 
 
 def refuse_foreign_sentences(rows: pd.DataFrame, path: Path) -> None:
     """Refuse a sentence that shares its words with another item and not with its own."""
-    if "text" not in rows or (rows.groupby(TEXT[:-1])["text_id"].nunique() > 1).any():
+    if "text" not in rows or (rows.groupby(TEXT_KEYS[:-1])["text_id"].nunique() > 1).any():
         return
     words = _collect_words(rows)
     of_item: dict[tuple[str, str], list[tuple[str, set[str]]]] = {}

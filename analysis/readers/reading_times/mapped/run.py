@@ -18,8 +18,8 @@ from analysis.readers.judgments import make_facts, make_study
 from analysis.readers.reading_times.mapped.checks import check_rows, sort_by_design
 from analysis.readers.reading_times.mapped.mapping import (
     CRITICAL,
-    TEXT,
-    TRIAL,
+    TEXT_KEYS,
+    TRIAL_KEYS,
     TimesMapping,
     collect_named_values,
     give_roles,
@@ -40,7 +40,7 @@ from experiment.responses.reading.reading import Read
 from experiment.responses.reading.self_paced import SelfPaced
 from experiment.studies.study import Materials, Study, Trials
 
-_GAP = "\N{HORIZONTAL ELLIPSIS}"
+_GAP_SIGN = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,14 @@ def _make_items(rows: pd.DataFrame, meaning: TimesMapping, path: Path) -> Iterat
     own = [name for name in rows if str(name).startswith("own_")]
     has_critical = rows["relative"].notna().any()
     ids = _make_item_ids(rows)
-    for (construction, item, condition, _), part in rows.groupby(TEXT, sort=False):
+    for (construction, item, condition, _), part in rows.groupby(TEXT_KEYS, sort=False):
         places = part.drop_duplicates("position").set_index("position")
         begin, end = int(places.index.min()), int(places.index.max())
         # A sentence of which one region is in the table has others that were read before it.
         begin -= begin == end
         texts = []
         for position in range(begin, end + 1):
-            text = _GAP
+            text = _GAP_SIGN
             if position in places.index:
                 row = places.loc[position]
                 relative = row["relative"]
@@ -166,8 +166,8 @@ def _make_run(
 ) -> ExportedRun:
     rows = _number_trials(rows)
     ids = _make_item_ids(rows)
-    begins = rows.groupby(TEXT, sort=False)["position"].transform("min")
-    alone = begins == rows.groupby(TEXT, sort=False)["position"].transform("max")
+    begins = rows.groupby(TEXT_KEYS, sort=False)["position"].transform("min")
+    alone = begins == rows.groupby(TEXT_KEYS, sort=False)["position"].transform("max")
     step = rows["position"] - begins + 1 + alone.astype(int)
     readings = pd.DataFrame(
         {
@@ -220,13 +220,13 @@ def _make_run(
 
 def _make_item_ids(rows: pd.DataFrame) -> "pd.Series[str]":
     ids = rows["construction"] + "-" + rows["item"] + "-" + rows["condition"]
-    several = rows.groupby(TEXT[:-1])["text_id"].transform("nunique") > 1
+    several = rows.groupby(TEXT_KEYS[:-1])["text_id"].transform("nunique") > 1
     return ids.where(~several, ids + "-" + rows["text_id"])
 
 
 def _number_trials(rows: pd.DataFrame) -> pd.DataFrame:
     """Number each participant's trials: by the column of trials, else in the order of the rows."""
-    key = [*TRIAL, *(["trial"] if "trial" in rows else [])]
+    key = [*TRIAL_KEYS, *(["trial"] if "trial" in rows else [])]
     codes = rows.groupby(key, sort=False).ngroup()
     firsts = rows.assign(code=codes).drop_duplicates("code")
     if "trial" in rows:
@@ -259,7 +259,7 @@ def _make_mapped_study(
 
 
 def _describe(rows: pd.DataFrame, run: ExportedRun) -> list[str]:
-    """Return what was read, and what nothing can check."""
+    """Return sentences on what was read, and on what could not be checked."""
     notes = [
         f"{len(rows):,} rows: {rows['participant'].nunique():,} participants, "
         f"{rows['item'].nunique():,} items, conditions "

@@ -7,23 +7,23 @@ syntactic evaluation of word prediction models. ACL 2020.
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
 
-_TEXTS = (".txt", ".tsv", ".tab")
+_SUFFIXES = (".txt", ".tsv", ".tab")
 
 
 def _is_marked_lines(path: Path) -> bool:
     """Return whether a file's first line is marked True or False, without headers."""
-    if path.suffix.lower() not in _TEXTS or not path.is_file():
+    if path.suffix.lower() not in _SUFFIXES or not path.is_file():
         return False
     with path.open("rb") as file:
         first = file.readline().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     return first.startswith(("True\t", "False\t"))
 
 
-def _read(path: Path, terms: Terms) -> Drafts:
+def _read(path: Path, terms: ReadOptions) -> Drafts:
     """Return the pairs of a file of marked lines.
 
     Raises:

@@ -7,7 +7,7 @@ robust property knowledge and its inheritance in pre-trained language models. EA
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_raw
 from experiment.records import join_context
@@ -24,7 +24,7 @@ def _is_comps(path: Path) -> bool:
     return all(f'"{name}"'.encode() in first for name in (_GOOD, _BAD, _REST))
 
 
-def _read(path: Path, terms: Terms) -> Drafts:
+def _read(path: Path, terms: ReadOptions) -> Drafts:
     """Return a pair of whole sentences for each row.
 
     Raises:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.delimited import cells_of, find_layout, open_text
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import TEXT_SUFFIXES, RawRow, read_raw
 
 _COLUMNS = {"pattern", "constr_id", "sent_id", "form", "class", "type", "prefix"}
 _CLASSES = ("correct", "wrong")
 # Columns that describe the sentence rather than a model's result.
-_KEPT = ("correct_number", "n_attr", "punct", "freq", "len_context", "len_prefix")
+_KEPT_COLUMNS = ("correct_number", "n_attr", "punct", "freq", "len_context", "len_prefix")
 
 
 def is_gulordava(path: Path) -> bool:
@@ -30,7 +30,7 @@ def is_gulordava(path: Path) -> bool:
     return {name.strip().lower() for name in headers} >= _COLUMNS
 
 
-def _read(path: Path, terms: Terms) -> Drafts:
+def _read(path: Path, terms: ReadOptions) -> Drafts:
     """Return each sentence's prefix with its two forms, and notes; models' columns are dropped.
 
     The published Italian table has a sentence with two identical forms, which participants cannot
@@ -86,7 +86,7 @@ def _sentence_pair(key: tuple[str, str, str], forms: dict[str, RawRow]) -> Draft
         item_id="-".join(key),
         condition=right["type"],
         construction=pattern,
-        extra={name: right[name] for name in _KEPT if name in right},
+        extra={name: right[name] for name in _KEPT_COLUMNS if name in right},
     )
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from more_itertools import longest_common_prefix
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import KINDS, PRACTICE
-from experiment.materials.formats.format import Drafts, Format, Terms
-from experiment.materials.formats.javascript import Code, Entry, read_variables
+from experiment.materials.formats.columns import KIND_WORDS, PRACTICE_WORDS
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
+from experiment.materials.formats.javascript import CodeExpression, LocatedArray, read_variables
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
 from experiment.materials.formats.regions import BAR, join_regions
@@ -27,7 +27,7 @@ from experiment.records import PAIR, Kind
 _SUFFIX = ".js"
 _ITEMS = re.compile(r"\bitems\s*=\s*\[")
 # The response type of the controllers that show a sentence to be read or judged.
-_RESPONSES = {
+_RESPONSE_TYPES = {
     "DashedSentence": "self_paced",
     "ds": "self_paced",
     "Maze": "maze",
@@ -37,7 +37,7 @@ _RESPONSES = {
 _QUESTION, _SHOWN = "Question", 3
 _BETWEEN = re.compile(r"[-_. ]")
 _TAG = re.compile(r"<[^>]*>")
-_PRACTICE = {*PRACTICE, "prac"}
+_PRACTICE = {*PRACTICE_WORDS, "prac"}
 
 _Options = dict[str, object]
 
@@ -48,7 +48,7 @@ def _is_ibex(path: Path) -> bool:
     return bool(_ITEMS.search(path.read_bytes().decode("utf-8", "replace")))
 
 
-def _read(path: Path, terms: Terms) -> Drafts:
+def _read(path: Path, terms: ReadOptions) -> Drafts:
     """Return the entries that show a sentence, with their questions.
 
     Raises:
@@ -71,9 +71,9 @@ def _read(path: Path, terms: Terms) -> Drafts:
     return Drafts(_name_experiments(_drop_numbers(drafts)), notes, response=reader.response())
 
 
-def _entries(value: object) -> list[Entry]:
+def _entries(value: object) -> list[LocatedArray]:
     entries = value if isinstance(value, list) else []
-    return [entry for entry in entries if isinstance(entry, Entry) and len(entry) > 1]
+    return [entry for entry in entries if isinstance(entry, LocatedArray) and len(entry) > 1]
 
 
 def _texts(value: object) -> list[str]:
@@ -81,7 +81,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _name(controller: object) -> str:
-    return controller.text if isinstance(controller, Code) else str(controller)
+    return controller.text if isinstance(controller, CodeExpression) else str(controller)
 
 
 def _pairs(values: Sequence[object]) -> Iterator[tuple[str, _Options]]:
@@ -122,7 +122,7 @@ class _Reader:
         self._controllers: Counter[str] = Counter()
         self._n_marked_up = 0
 
-    def draft(self, entry: Entry) -> Draft | None:
+    def draft(self, entry: LocatedArray) -> Draft | None:
         """Return the entry's sentence with its question; None if it shows none."""
         label, place = _label(entry[0]), f"{self._path}, line {entry.line}"
         pairs = [
@@ -132,7 +132,7 @@ class _Reader:
         shown = [n for n, (name, options) in enumerate(pairs) if "s" in options]
         if not shown:
             return None
-        at = next((n for n in shown if pairs[n][0] in _RESPONSES), shown[0])
+        at = next((n for n in shown if pairs[n][0] in _RESPONSE_TYPES), shown[0])
         controller, options = pairs[at]
         regions = self._regions(options["s"])
         if regions is None:
@@ -177,7 +177,7 @@ class _Reader:
         if label in self._practice:
             return "practice"
         words = re.findall(r"[^\W\d_]+", label.lower())
-        kinds = KINDS.keys() - {word for word in KINDS if KINDS[word] is Kind.TARGET}
+        kinds = KIND_WORDS.keys() - {word for word in KIND_WORDS if KIND_WORDS[word] is Kind.TARGET}
         # "control" and "check" may be conditions of an experiment.
         known = {*_PRACTICE, *kinds} - {"control", "controls", "check", "distractor"}
         return next((word for word in (*words[:1], *words[-1:]) if word in known), "")
@@ -227,7 +227,7 @@ class _Reader:
     def response(self) -> str:
         """Return the response type of most items; empty if their controllers are unknown."""
         usual = self._controllers.most_common(1)
-        return _RESPONSES.get(usual[0][0], "") if usual else ""
+        return _RESPONSE_TYPES.get(usual[0][0], "") if usual else ""
 
 
 def _list_places(places: Sequence[str]) -> str:

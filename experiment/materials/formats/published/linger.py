@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import KINDS, PRACTICE
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.columns import KIND_WORDS, PRACTICE_WORDS
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
 
@@ -19,7 +19,7 @@ _YES_NO = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}
 _SHOWN = 3
 
 
-def _read(path: Path, terms: Terms) -> Drafts:
+def _read(path: Path, terms: ReadOptions) -> Drafts:
     """Return the sentence below each header, with its first question.
 
     Raises:
@@ -84,7 +84,7 @@ def _draft(place: str, header: list[str], sentence: str, extra: dict[str, str]) 
     experiment, number, condition, *codes = header
     extra |= {f"code_{n}": code for n, code in enumerate(codes, start=1)}
     condition = "" if condition == "-" else condition
-    if experiment.lower() in {*KINDS, *PRACTICE}:
+    if experiment.lower() in {*KIND_WORDS, *PRACTICE_WORDS}:
         if condition.lower() == experiment.lower():
             condition = ""
         return Draft(place, sentence, item=number, condition=condition, kind=experiment,

@@ -16,7 +16,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_raw, read_text
 from experiment.records import join_context
@@ -41,7 +41,7 @@ class _Code:
 _Loader.add_constructor("!function", lambda loader, node: _Code(str(node.value)))
 
 
-def _read(path: Path, _: Terms) -> Drafts:
+def _read(path: Path, _: ReadOptions) -> Drafts:
     """Return a task's pairs, the decisions, and the rendering that the harness would use.
 
     Raises:

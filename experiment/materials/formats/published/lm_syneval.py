@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from experiment.errors import MaterialsError, format_value
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 
 _SUFFIXES = (".pickle", ".pkl")
@@ -23,7 +23,7 @@ class _Plain(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it names {module}.{name}, which is not run")
 
 
-def _read(path: Path, _: Terms) -> Drafts:
+def _read(path: Path, _: ReadOptions) -> Drafts:
     """Return the items of a pickle of LM_syneval, without executing anything in it.
 
     Raises:

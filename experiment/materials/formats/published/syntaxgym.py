@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.suite import (
     Suite,
@@ -34,7 +34,7 @@ class _Contrast:
     formula: str
 
 
-def _read(path: Path, _: Terms) -> Drafts:
+def _read(path: Path, _: ReadOptions) -> Drafts:
     """Return a pair for each item and each two-condition prediction, and what was left out.
 
     Raises:

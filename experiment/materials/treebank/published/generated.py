@@ -9,7 +9,7 @@ from experiment.materials.treebank.agreement_test import AgreementTest
 from experiment.materials.treebank.conllu import flip_number_feature, number_of
 from experiment.tables.atomic_write import atomic_write
 
-END = "<eos>"
+SENTENCE_END = "<eos>"
 
 
 def read_lines(path: Path) -> list[str]:
@@ -167,13 +167,13 @@ def _find_gold_form(values: Sequence[str], words: tuple[str, ...], location: str
         cue_index,
         cue_upos,
         tags,
-        words[:-1] if words[-1] == END else words,
+        words[:-1] if words[-1] == SENTENCE_END else words,
     )
 
 
 def write_generated(stem: Path, sentences: Sequence[Gold]) -> None:
     """Write ``stem.text``, ``stem.gold`` and ``stem.eval``."""
-    write_lines(Path(f"{stem}.text"), (" ".join([*gold.words, END]) for gold in sentences))
+    write_lines(Path(f"{stem}.text"), (" ".join([*gold.words, SENTENCE_END]) for gold in sentences))
     write_lines(Path(f"{stem}.gold"), map(_line, sentences))
     write_lines(Path(f"{stem}.eval"), (str(gold.target) for gold in sentences))
 

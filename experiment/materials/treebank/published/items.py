@@ -8,7 +8,7 @@ from pathlib import Path
 from experiment.errors import MaterialsError, TableError, why_unread
 from experiment.materials.treebank.agreement_test import AgreementTest, make_item
 from experiment.materials.treebank.published.generated import (
-    END,
+    SENTENCE_END,
     Key,
     agreement_tests,
     read_generated,
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class ResultsTable:
     """A published table with two rows per sentence: its correct and its wrong form.
 
     Attributes:
@@ -55,7 +55,7 @@ def key_of(row: Mapping[str, str]) -> Key:
     return row["pattern"], int(row["constr_id"]), int(row["sent_id"])
 
 
-def read_results(path: Path) -> Results:
+def read_results(path: Path) -> ResultsTable:
     """Return a published table.
 
     Raises:
@@ -77,10 +77,10 @@ def read_results(path: Path) -> Results:
             where=str(path),
             expected=f"the columns {', '.join(COLUMNS)}",
         )
-    return Results(columns, rows)
+    return ResultsTable(columns, rows)
 
 
-def write_results(path: Path, results: Results) -> None:
+def write_results(path: Path, results: ResultsTable) -> None:
     """Write a table in the format of the published tables."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, results.columns, delimiter="\t", lineterminator="\n")
@@ -88,7 +88,7 @@ def write_results(path: Path, results: Results) -> None:
         writer.writerows(results.rows)
 
 
-def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -> Results:
+def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -> ResultsTable:
     """Return the table of agreement tests, to which models' columns can be added.
 
     Args:
@@ -96,7 +96,7 @@ def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -
         frequencies: The number of a form's occurrences in the training text; 0 if missing.
     """
     rows = [row for test in tests for row in _make_rows(test, frequencies)]
-    return Results(COLUMNS, rows)
+    return ResultsTable(COLUMNS, rows)
 
 
 def _make_rows(test: AgreementTest, frequencies: Mapping[str, int]) -> Iterator[dict[str, str]]:
@@ -105,7 +105,7 @@ def _make_rows(test: AgreementTest, frequencies: Mapping[str, int]) -> Iterator[
             test.construction, test.instance, test.version, test.number, form, class_,
             "generated" if test.version else "original", " ".join(test.words[: test.target]),
             test.attractors, "PUNCT" in test.tags, frequencies.get(form, 0),
-            test.target - test.cue, test.target, " ".join([*test.words, END]),
+            test.target - test.cue, test.target, " ".join([*test.words, SENTENCE_END]),
         )  # fmt: skip
         yield dict(zip(COLUMNS, map(str, values), strict=True))
 
@@ -166,7 +166,7 @@ def read_subject_verb(stem: Path) -> list[SubjectVerb]:
             raise MaterialsError(
                 f'the number of attractors is "{attractors}"', where=f"{stem}.gold:{number}"
             )
-        words = words[:-1] if words[-1] == END else words
+        words = words[:-1] if words[-1] == SENTENCE_END else words
         sentences.append(SubjectVerb(int(target), correct, wrong, int(attractors), words))
     return sentences
 

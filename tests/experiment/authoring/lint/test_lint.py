@@ -13,7 +13,7 @@ import pytest
 from experiment.authoring.check import check_folder
 from experiment.authoring.new import new_study
 from experiment.errors import ParallaxError, StudyNote
-from experiment.materials.formats.delimited import sheet as sheet_of
+from experiment.materials.formats.delimited import read_sheet as sheet_of
 from tests.experiment.authoring.lint import held_half, open_half, spreadsheet_mistakes
 from tests.experiment.authoring.lint.tables import PARADIGMS, TABLES, Table, blimp
 
@@ -32,13 +32,13 @@ def of_file(
 ) -> list[str]:
     """Return all that making a study of a file says beside what it always says."""
     try:
-        made = new_study(folder, path, language=language, named=named or {})
+        made = new_study(folder, path, language=language, headers=named or {})
     except ParallaxError as error:
         return [str(error)]
     assert made is not None
-    kept = [note for note in made.found.notes if note.startswith("Hidden")]
+    kept = [note for note in made.materials.notes if note.startswith("Hidden")]
     again = [str(note) for note in check_folder(str(folder), 1).notes]
-    told = [str(note) for note in made.odd if isinstance(note, StudyNote)]
+    told = [str(note) for note in made.oddities if isinstance(note, StudyNote)]
     if bool(told) > bool(again):
         raise AssertionError(f"study check forgets what study new said: {told}")
     return [each for each in (*kept, *told, *again) if "while the run is blind" not in each]
@@ -137,8 +137,8 @@ def test_a_label_that_prints_the_answer_is_named(tmp_path, good, bad, written):
         for word in words
     ]
     (tmp_path / "t.csv").write_text("\n".join(["good,bad", *rows]) + "\n")
-    new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", named={})
-    notes = [str(note) for note in new.odd]
+    new = new_study(tmp_path / "t", tmp_path / "t.csv", language="en", headers={})
+    notes = [str(note) for note in new.oddities]
     assert any(f'its good version is labelled "{good}"' in note for note in notes)
 
 

@@ -79,7 +79,7 @@ def test_chains_that_agree_pass_and_say_how_well():
 
 def test_chains_that_stay_where_they_began_are_caught(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(audit, "draw_by_chain", lambda start, asked, rng: list(start))
-    monkeypatch.setattr(audit, "step_through", lambda order, asked, rng, cost: None)
+    monkeypatch.setattr(audit, "sweep_once", lambda order, asked, rng, cost: None)
     [row] = rows(separate="", order={"in_a_row": {"template": 5}})
     assert not row.passed
 

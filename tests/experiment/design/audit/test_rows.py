@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from experiment.design.audit.audit import audit, drawing_checks, kept_checks
+from experiment.design.audit.audit import audit, drawing_checks, order_checks
 from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import Check, Composition, Session, compose_all
 from experiment.design.lists import BuiltLists, build_lists
@@ -23,7 +23,7 @@ FILLERS = [replace(item, kind=Kind.FILLER) for item in make_items("more", {"N": 
 
 
 def kept(study: Study, sessions: list[Session]) -> dict[str, Check]:
-    return {each.name: each for each in kept_checks(study, sessions)}
+    return {each.name: each for each in order_checks(study, sessions)}
 
 
 def small(**design: object) -> Study:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.design.audit.audit import kept_checks
+from experiment.design.audit.audit import order_checks
 from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import Composition, Session, compose_all
 from experiment.design.lists import build_lists
@@ -25,7 +25,10 @@ def broken(change: Callable[[Session], list[Trial]]) -> set[str]:
         replace(trial, position=position) for position, trial in enumerate(change(first), start=1)
     )
     composition = Composition(SentencePair(), [replace(first, trials=trials), *others])
-    checks = [*session_checks(MIXED, BUILT, composition), *kept_checks(MIXED, composition.sessions)]
+    checks = [
+        *session_checks(MIXED, BUILT, composition),
+        *order_checks(MIXED, composition.sessions),
+    ]
     return {each.name for each in checks if not each.passed}
 
 

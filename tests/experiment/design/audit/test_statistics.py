@@ -12,7 +12,7 @@ from experiment.design.audit.audit import (
     _compute_deviation_limit,
     _compute_position_slack,
     _compute_rhat,
-    _off_centre,
+    _find_off_centre,
     _to_normal_deviate,
     audit,
 )
@@ -70,7 +70,7 @@ def test_few_draws_ask_for_a_larger_deviate():
     ],
 )
 def test_a_trial_is_off_the_centre_of_three(at: list[int], slack: float, told: list[str]):
-    assert list(_off_centre([at], 3, slack)) == told
+    assert list(_find_off_centre([at], 3, slack)) == told
 
 
 @pytest.mark.parametrize(("n", "slack"), [(12, 0.0), (13, 0.5), (11, None)])

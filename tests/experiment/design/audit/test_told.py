@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiment.design.audit.audit import _asked_text, drawing_checks
+from experiment.design.audit.audit import _describe_constraints, drawing_checks
 from experiment.design.audit.list_checks import (
     _describe_contrast,
     _describe_most_repeated,
@@ -88,7 +88,7 @@ def test_what_is_asked_is_that_of_the_first_session():
     def catching(name: str) -> Session:
         return session((entry("i", Kind.CATCH, construction=name), ["good", "bad"]))
 
-    assert _asked_text([catching("a"), catching("b")], FREE) == (
+    assert _describe_constraints([catching("a"), catching("b")], FREE) == (
         "the 1 trials of a come one per stretch"
     )
 

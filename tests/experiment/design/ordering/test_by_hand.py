@@ -11,9 +11,9 @@ import pytest
 from experiment.design.lists import ListEntry
 from experiment.design.ordering import order, spreading
 from experiment.design.ordering.constraints import (
-    Beginning,
-    Distance,
-    InARow,
+    MinDistance,
+    RunLimit,
+    SessionStart,
     Spread,
     declare_constraints,
 )
@@ -87,7 +87,7 @@ def test_states_are_counted_before_they_are_made():
 
 
 def test_just_half_of_the_trials_are_not_too_many():
-    asked = [Distance("letter", tuple("aab")), Beginning("not a", (False, False, True), 1)]
+    asked = [MinDistance("letter", tuple("aab")), SessionStart("not a", (False, False, True), 1)]
     with pytest.raises(DesignError, match="no order of a session's 3 trials was found"):
         draw_order(3, asked, random.Random(1))
 
@@ -146,8 +146,8 @@ def test_each_small_sequence_is_proposed_as_often(
     assert found == dict.fromkeys(own, (1 - rejected) / len(own))
 
 
-def labelled(text: str) -> Distance:
-    return Distance("letter", tuple(None if each == "." else each for each in text))
+def labelled(text: str) -> MinDistance:
+    return MinDistance("letter", tuple(None if each == "." else each for each in text))
 
 
 S = Spread("s", frozenset({0, 1}))
@@ -163,8 +163,8 @@ ALONE = Spread("t", frozenset({2}))
         (5, [labelled("ssaab"), S], True),
         # Of two groups one is spread and the other is spread too.
         (5, [S, ALONE], False),
-        (5, [Distance("letter", tuple("aabbc"), 3)], False),
-        (5, [labelled("aabbc"), InARow("letter", tuple("aabbc"), 2)], False),
+        (5, [MinDistance("letter", tuple("aabbc"), 3)], False),
+        (5, [labelled("aabbc"), RunLimit("letter", tuple("aabbc"), 2)], False),
         # Sharing either of two columns makes no groups.
         (3, [labelled("aa."), labelled(".bb")], False),
         # The spread trials are no group of what is kept apart.
@@ -172,7 +172,7 @@ ALONE = Spread("t", frozenset({2}))
     ],
 )
 def test_orders_are_counted_where_groups_are_kept_apart_and_one_is_spread(
-    n: int, asked: list[Distance], counted: bool
+    n: int, asked: list[MinDistance], counted: bool
 ):
     assert is_counted(n, asked) is counted
 
@@ -196,7 +196,7 @@ def test_one_of_a_thousand_proposals_is_enough(
         ([Spread("a", frozenset({0, 1}))], {"abab", "abba", "baab", "baba"}),
     ],
 )
-def test_small_orders_are_equally_likely(asked: list[Distance], allowed: set[str]):
+def test_small_orders_are_equally_likely(asked: list[MinDistance], allowed: set[str]):
     texts = {3: "aab" if "aba" in allowed else "ab.", 4: "aabb"}
     text = texts[len(next(iter(allowed)))]
     drawn = exact(lambda rng: tuple(draw_order(len(text), asked, rng)))

@@ -11,10 +11,10 @@ import pytest
 
 from experiment.design.ordering import order, spreading
 from experiment.design.ordering.constraints import (
-    Beginning,
     Constraint,
-    Distance,
-    InARow,
+    MinDistance,
+    RunLimit,
+    SessionStart,
     Spread,
     keeps,
 )
@@ -32,13 +32,13 @@ def asked(name: str, labels: str) -> Constraint:
     own = tuple(labels)
     match name:
         case "apart":
-            return Distance("letter", tuple(None if each == "y" else each for each in own))
+            return MinDistance("letter", tuple(None if each == "y" else each for each in own))
         case "far apart":
-            return Distance("letter", tuple(None if each != letter else each for each in own), 3)
+            return MinDistance("letter", tuple(None if each != letter else each for each in own), 3)
         case "in a row":
-            return InARow("letter", own, 1 if labels is FIRST else 2)
+            return RunLimit("letter", own, 1 if labels is FIRST else 2)
         case "beginning":
-            return Beginning(letter, tuple(each != letter for each in own), 1)
+            return SessionStart(letter, tuple(each != letter for each in own), 1)
         case _:
             # A study spreads groups of one column, which have no trial in common.
             letter, own = ("a", tuple(FIRST)) if labels is FIRST else ("b", tuple(FIRST))
@@ -79,7 +79,7 @@ def test_every_order_that_keeps_the_constraints_is_equally_likely(crossing, monk
 def test_a_higher_penalty_leaves_the_chain_even(name: str, higher: float):
     constraints = (asked(name, FIRST),)
     allowed = allowed_orders(len(FIRST), list(constraints))
-    step = transitions(len(FIRST), constraints, order.penalty(len(FIRST)) + higher)
+    step = transitions(len(FIRST), constraints, order.violation_cost(len(FIRST)) + higher)
     in_the_end = np.linalg.matrix_power(step, 2**20)[0]
     orders = permutations(range(len(FIRST)))
     given = [share for share, each in zip(in_the_end, orders, strict=True) if each in allowed]
@@ -90,7 +90,7 @@ def test_a_higher_penalty_leaves_the_chain_even(name: str, higher: float):
 def assert_counted_evenly(n, constraints, allowed, monkeypatch):
     """Compare exact probabilities, of one proposal where orders are proposed."""
     monkeypatch.setattr(spreading, "draw_weighted", weighted)
-    monkeypatch.setattr(spreading, "_TRIES", 1)
+    monkeypatch.setattr(spreading, "_MOST_TRIES", 1)
 
     def draw(rng: random.Random) -> tuple[int, ...] | None:
         try:
@@ -108,12 +108,12 @@ def assert_chained_evenly(n, constraints, allowed):
     """Follow the chain's own steps from where it starts; how far it is from even is computed."""
     orders = list(permutations(range(n)))
     # It starts from an even draw of the orders without alike neighbours, or of all.
-    apart = [each for each in constraints if isinstance(each, Distance) and each.least == 2]
+    apart = [each for each in constraints if isinstance(each, MinDistance) and each.least == 2]
     starts = allowed_orders(n, apart if groups_apart(n, constraints) else [])
     here = np.array([(each in starts) / len(starts) for each in orders])
-    _, every = order._ROUNDS[0]
+    _, every = order._ANNEALING[0]
     assert order.SWEEPS % every == 0
-    sweep = np.linalg.matrix_power(transitions(n, tuple(constraints), order.penalty(n)), n)
+    sweep = np.linalg.matrix_power(transitions(n, tuple(constraints), order.violation_cost(n)), n)
     here = here @ np.linalg.matrix_power(sweep, order.SWEEPS - every)
     between = np.linalg.matrix_power(sweep, every)
     keeping = np.array([each in allowed for each in orders])
@@ -151,7 +151,7 @@ def acceptance(before, a, b, constraints, cost) -> float:
         # A sweep takes n steps; this one ends in the second.
         with pytest.raises(StopIteration):
             told = Told([(a + 0.5) / n, (b + 0.5) / n, drawn])
-            order.step_through(there, constraints, told, cost)
+            order.sweep_once(there, constraints, told, cost)
         return there != list(before)
 
     if swaps(nextafter(1, 0)):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from experiment.design.lists import ListEntry
 from experiment.design.ordering import spreading
 from experiment.design.ordering.constraints import (
-    Beginning,
     Constraint,
-    Distance,
-    InARow,
+    MinDistance,
+    RunLimit,
+    SessionStart,
     Spread,
     keeps,
     labels,
@@ -36,7 +36,7 @@ def asked(keys: Sequence[str], *, apart: bool, spread: Iterable[str]) -> list[Co
     """Return the constraints that a study's `separate` and catch trials stand for."""
     members = {key: frozenset(i for i, other in enumerate(keys) if other == key) for key in spread}
     return [
-        *([Distance("key", tuple(keys))] if apart else []),
+        *([MinDistance("key", tuple(keys))] if apart else []),
         *(Spread(key, indices) for key, indices in members.items()),
     ]
 
@@ -130,9 +130,9 @@ def test_a_tight_order_is_found(seed: int):
 Case = tuple[int, list[Constraint]]
 
 
-def distance(labels: str, least: int = 2) -> Distance:
+def distance(labels: str, least: int = 2) -> MinDistance:
     """Return a distance by one letter for each trial; a dot shares with nobody."""
-    return Distance("letter", tuple(None if each == "." else each for each in labels), least)
+    return MinDistance("letter", tuple(None if each == "." else each for each in labels), least)
 
 
 def members(labels: str, letter: str) -> Spread:
@@ -206,9 +206,9 @@ def test_each_count_is_that_of_inserting_the_groups_one_by_one(sizes: list[int],
 LONG = (270, 180, 180, 139, 130, 130, 100, 60)
 
 
-def long_session(*more: int) -> tuple[int, Distance]:
+def long_session(*more: int) -> tuple[int, MinDistance]:
     labels = tuple(group for group, n in enumerate((*LONG, *more)) for _ in range(n))
-    return len(labels), Distance("construction", labels)
+    return len(labels), MinDistance("construction", labels)
 
 
 def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
@@ -299,8 +299,8 @@ def test_a_spread_group_leaves_the_others_where_they_may_stand():
 
 CONSTRAINTS: dict[str, Callable[[str], Constraint]] = {
     "distance": lambda labels: distance(labels, 4),
-    "in a row": lambda labels: InARow("letter", tuple(labels), 2),
-    "beginning": lambda labels: Beginning("a", tuple(each == "a" for each in labels), 3),
+    "in a row": lambda labels: RunLimit("letter", tuple(labels), 2),
+    "beginning": lambda labels: SessionStart("a", tuple(each == "a" for each in labels), 3),
     "spread": lambda labels: members(labels, "a"),
 }
 

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise, permutations, product
 import pytest
 
 from experiment.design.ordering import spreading
-from experiment.design.ordering.constraints import Distance, Spread, keeps
+from experiment.design.ordering.constraints import MinDistance, Spread, keeps
 from experiment.design.ordering.order import draw_order, is_counted
 from experiment.design.ordering.spreading import (
     count_placements,
@@ -100,7 +100,7 @@ def test_the_share_that_is_accepted_is_foretold():
 def test_where_next_to_no_proposal_would_be_accepted_a_chain_gives_the_order():
     sizes = (30, 45, 45, 40)
     labels = tuple(group for group, n in enumerate(sizes) for _ in range(n))
-    constraints = [Distance("construction", labels), Spread("catch", frozenset(range(30)))]
+    constraints = [MinDistance("construction", labels), Spread("catch", frozenset(range(30)))]
     assert share_accepted(sizes[1:], 30) < 1 / 1000
     assert not is_counted(len(labels), constraints)
     assert keeps(draw_order(len(labels), constraints, random.Random(1)), constraints)

@@ -9,10 +9,10 @@ import pytest
 
 from experiment.design.ordering import order
 from experiment.design.ordering.constraints import (
-    Beginning,
     Constraint,
-    Distance,
-    InARow,
+    MinDistance,
+    RunLimit,
+    SessionStart,
     Spread,
     keeps,
 )
@@ -43,10 +43,10 @@ def test_violations_are_those_of_the_definition(number: int):
     for labels in EVERY:
         order = range(len(labels))
         for at in order:
-            distance, row = Distance("N", labels, number + 1), InARow("N", labels, number)
+            distance, row = MinDistance("N", labels, number + 1), RunLimit("N", labels, number)
             assert distance.violations(order, at) == near(labels, at, number + 1)
             assert row.violations(order, at) == stretches(labels, at, number)
-            beginning = Beginning("fillers", tuple(label == "a" for label in labels), number)
+            beginning = SessionStart("fillers", tuple(label == "a" for label in labels), number)
             assert beginning.violations(order, at) == (at < number and labels[at] != "a")
 
 
@@ -60,15 +60,15 @@ def test_stretches_begin_and_end_where_equal_parts_do():
 
 
 def test_what_is_asked_is_said():
-    assert Distance("N", ()).text == "neighbours differ in N"
-    assert Distance("N", (), 3).text == "trials that share N stand 3 or more apart"
-    assert Distance("N", (), 1).text == "trials that share N stand 1 or more apart"
+    assert MinDistance("N", ()).text == "neighbours differ in N"
+    assert MinDistance("N", (), 3).text == "trials that share N stand 3 or more apart"
+    assert MinDistance("N", (), 1).text == "trials that share N stand 1 or more apart"
 
 
 def test_a_violation_costs_more_in_a_long_session():
-    assert [order.penalty(n) for n in (1, 400)] == [3, 3]
-    assert order.penalty(800) == pytest.approx(3 + math.log(4))
-    assert order.penalty(401) == pytest.approx(3 + math.log(802 / 400))
+    assert [order.violation_cost(n) for n in (1, 400)] == [3, 3]
+    assert order.violation_cost(800) == pytest.approx(3 + math.log(4))
+    assert order.violation_cost(401) == pytest.approx(3 + math.log(802 / 400))
 
 
 def test_an_order_is_looked_for_in_three_rounds_of_440_sweeps(monkeypatch: pytest.MonkeyPatch):
@@ -81,9 +81,9 @@ def test_an_order_is_looked_for_in_three_rounds_of_440_sweeps(monkeypatch: pytes
         looked.append(len(costs))
         return False
 
-    monkeypatch.setattr(order, "step_through", step)
+    monkeypatch.setattr(order, "sweep_once", step)
     monkeypatch.setattr(order, "keeps", look)
-    assert order.draw_by_chain([0, 1], [Distance("N", ("a", "a"))], random.Random(1)) is None
+    assert order.draw_by_chain([0, 1], [MinDistance("N", ("a", "a"))], random.Random(1)) is None
     assert costs == [3.0] * 440 + [4.0] * 440 + [5.0] * 440
     tens = range(40, 441, 10)
     assert looked == [*tens, *(440 + n for n in tens), *(880 + n for n in range(40, 441))]
@@ -98,7 +98,7 @@ def test_a_swap_for_the_worse_is_made_as_often_as_metropolis_says(chance: float,
             return next(self.values)
 
     # The second and the fifth change places: two pairs of alike neighbours, exp(-2) = 0.1353.
-    trials, asked = [0, 1, 2, 3, 4], [Distance("N", tuple("abaca"))]
+    trials, asked = [0, 1, 2, 3, 4], [MinDistance("N", tuple("abaca"))]
     assert keeps(trials, asked)
-    order.step_through(trials, asked, Told(), 1.0)
+    order.sweep_once(trials, asked, Told(), 1.0)
     assert (trials == [0, 4, 2, 3, 1]) is swapped

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.authoring.new import new_study
 from experiment.errors import MaterialsError
-from experiment.materials.formats.javascript import Code, read_variables
+from experiment.materials.formats.javascript import CodeExpression, read_variables
 from experiment.materials.formats.read import read_materials
 from experiment.records import Kind
 from experiment.responses.reading.division import question_of
@@ -73,8 +73,8 @@ def test_an_array_of_ibex_is_sentences_with_questions_fillers_and_practice(tmp_p
 @pytest.mark.parametrize(("name", "text"), [("data.js", IBEX), ("rc.itm", LINGER)])
 def test_a_study_asks_as_the_file_s_own_program(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    new = new_study(tmp_path / "s", tmp_path / name, language="en", named={})
-    assert new.asking.name == "self_paced"
+    new = new_study(tmp_path / "s", tmp_path / name, language="en", headers={})
+    assert new.task.name == "self_paced"
     assert new.design.lists == 2
     assert "Warm up here." in (tmp_path / "s" / "practice.toml").read_text()
 
@@ -127,9 +127,9 @@ def test_expressions_that_are_no_literals_stay_code():
     values = read_variables(text, {"a", "b"}, "t.js")
     assert list(values) == ["a"]
     (one, minus, call, keys, more), line = values["a"]
-    assert (one, minus, call, line) == (1, Code("-2"), Code("f(x, [3]).y"), 1)
-    assert keys == {"k": Code("() => { return 1; }"), "n": 0.5}
-    assert more == Code("...more")
+    assert (one, minus, call, line) == (1, CodeExpression("-2"), CodeExpression("f(x, [3]).y"), 1)
+    assert keys == {"k": CodeExpression("() => { return 1; }"), "n": 0.5}
+    assert more == CodeExpression("...more")
 
 
 @pytest.mark.parametrize(

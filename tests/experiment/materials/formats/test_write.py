@@ -7,7 +7,7 @@ import pytest
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.suite import load_suite
-from experiment.materials.formats.write import FORMS, write_items
+from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
 from experiment.records import Item, Kind, Variant
 
 ITEMS = [
@@ -25,9 +25,9 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 def test_what_is_written_is_read_again(tmp_path, form):
-    out = tmp_path / f"items{FORMS[form][0]}"
+    out = tmp_path / f"items{OUTPUT_FORMATS[form][0]}"
     assert write_items(iter(ITEMS), form, out) == 3
     found = list(open_materials(out).items())
     texts = [[f"{one.context} {text}".strip() for text in (one.good, one.bad)] for one in found]

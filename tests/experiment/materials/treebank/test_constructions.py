@@ -36,7 +36,7 @@ def clause(path: Path, distance: int, other: str = "Sing", head_of_filler: int =
 
 
 def numbers(sentences: list[Sentence]) -> Counter[str]:
-    return Counter(extract(sentences, LOW).left)
+    return Counter(extract(sentences, LOW).remaining)
 
 
 @pytest.mark.parametrize(("distance", "found"), [(3, 0), (4, 1), (14, 1), (15, 0)])

@@ -17,12 +17,16 @@ from experiment.materials.treebank.build import (
     read_vocabulary,
 )
 from experiment.materials.treebank.conllu import Sentence, Token, flip_number_feature, read_treebank
-from experiment.materials.treebank.constructions import PAPER, PUBLISHED_CODE, Conventions
+from experiment.materials.treebank.constructions import (
+    PAPER,
+    PUBLISHED_CODE,
+    Conventions,
+)
 from experiment.materials.treebank.originals import (
     Paradigms,
+    class_of,
     count_attractors,
     describe_first_letter,
-    entry_of,
 )
 from experiment.records import Kind
 from tests.experiment.materials.treebank.treebanks import needs_parts, sample, small_parts
@@ -64,7 +68,7 @@ def assert_nonce_sentences_are_faithful(
             if token.upos not in CONTENT:
                 assert word == token.form
             elif word != token.form:
-                entry = entry_of(token)
+                entry = class_of(token)
                 if not conventions.attached_alike:
                     entry = entry._replace(attached="")
                 assert paradigms.by_entry[entry][word] > 1

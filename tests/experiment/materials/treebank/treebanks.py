@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from experiment.materials.treebank.conllu import Sentence, mark_verb_number, read_treebank
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from tests import published_data
 from tests.published_data import ENGLISH_WEB_TREEBANK, UNIVERSAL_DEPENDENCIES
 
-SAMPLE = BUILT_IN / "gulordava_2018_italian" / "treebank.conllu"
+SAMPLE = STUDIES_FOLDER / "gulordava_2018_italian" / "treebank.conllu"
 
 needs_parts = published_data.needs(UNIVERSAL_DEPENDENCIES)
 

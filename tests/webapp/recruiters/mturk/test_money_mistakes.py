@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from experiment.payment.payment import PaymentError
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from tests.webapp.recruiters.mturk.conftest import accept_compensation, compensations
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
@@ -22,7 +22,7 @@ RULE_MINOR = 30
 def run(sessions, tmp_path) -> Run:
     """A run whose study gives everyone who finishes a bonus."""
     folder = tmp_path / "studies" / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", folder)
+    shutil.copytree(STUDIES_FOLDER / "minimal", folder)
     with (folder / "study.toml").open("a", encoding="utf-8") as file:
         file.write('\n[payment]\nbonus = "everyone"\nbonus_amount = "0.30"\n')
     with sessions.begin() as session:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
-from experiment.studies.load import BUILT_IN
+from experiment.studies.load import STUDIES_FOLDER
 from webapp.commands import recruitment
 from webapp.errors import RunError, WebappError
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
@@ -90,7 +90,7 @@ def test_too_small_a_balance_is_refused_before_anything_is_published(shell, run,
 
 def test_a_study_that_says_no_terms_is_not_published(shell, tmp_path):
     study = tmp_path / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", study)
+    shutil.copytree(STUDIES_FOLDER / "minimal", study)
     text = (study / "study.toml").read_text("utf-8")
     start, end = text.index("[recruitment]"), text.index("# The rows of the results")
     (study / "study.toml").write_text(text[:start] + text[end:], encoding="utf-8")

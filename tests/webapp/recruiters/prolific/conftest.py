@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 import parallax
 from experiment.studies.files import study_files
-from experiment.studies.load import BUILT_IN, load_study
+from experiment.studies.load import STUDIES_FOLDER, load_study
 from marketplace.prolific import create_prolific
 from tests.marketplace.door import Door, served
 from tests.marketplace.prolific.stand_in import Person, StandIn
@@ -114,7 +114,7 @@ def more() -> str:
 def study_folder(tmp_path: Path, more: str) -> Path:
     """A study with one place in each of two lists, and two trials for everybody."""
     folder = tmp_path / "study" / "minimal"
-    shutil.copytree(BUILT_IN / "minimal", folder)
+    shutil.copytree(STUDIES_FOLDER / "minimal", folder)
     toml = (folder / "study.toml").read_text(encoding="utf-8")
     toml = re.sub(r"\[design\].*?(?=\[\[exclusion)", "", toml, flags=re.DOTALL)
     toml = re.sub(r"\[\[exclusion\]\].*?(?=\[\[questionnaire)", "", toml, flags=re.DOTALL)

@@ -11,7 +11,7 @@ from experiment.materials.treebank.agreement_test import make_item
 from experiment.materials.treebank.build import AnyWord, build_test_set
 from experiment.materials.treebank.constructions import PAPER
 from experiment.materials.treebank.published.generated import (
-    END,
+    SENTENCE_END,
     agreement_tests,
     gold_of,
     read_generated,
@@ -19,7 +19,7 @@ from experiment.materials.treebank.published.generated import (
     write_lines,
 )
 from experiment.materials.treebank.published.items import (
-    Results,
+    ResultsTable,
     SubjectVerb,
     read_results,
     read_subject_verb,
@@ -124,7 +124,7 @@ def test_the_published_sentences_are_items_all_sound_but_one(language: str, faul
     assert sum(test.attractors > 0 for test in tests) == sum(n > 0 for n in attractors.values())
 
 
-def unigram_percent(table: Results, type_: str) -> float:
+def unigram_percent(table: ResultsTable, type_: str) -> float:
     """How often the correct form is the more frequent one in the training text, in percent."""
     right = [good > bad for row, good, bad in table.pairs("freq") if row["type"] == type_]
     return 100 * sum(right) / len(right)
@@ -217,7 +217,7 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path):
 
 
 def write_subject_verb(stem: Path, sentences: Sequence[SubjectVerb]) -> None:
-    write_lines(Path(f"{stem}.text"), (" ".join([*s.words, END]) for s in sentences))
+    write_lines(Path(f"{stem}.text"), (" ".join([*s.words, SENTENCE_END]) for s in sentences))
     write_lines(
         Path(f"{stem}.gold"),
         (f"{s.target}\t{s.correct}\t{s.wrong}\t{s.attractors}" for s in sentences),
