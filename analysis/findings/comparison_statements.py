@@ -8,7 +8,7 @@ from experiment.comparisons.contrast import PEOPLE, JudgeDifference, LevelDiffer
 from experiment.comparisons.planned import PlannedComparison
 
 # Their names say nothing that their levels do not.
-_UNNAMED = (CONDITION, VERSION)
+_UNNAMED_FACTORS = (CONDITION, VERSION)
 
 
 def statements(
@@ -19,7 +19,7 @@ def statements(
     An interaction's words have places for differences. ``labelled`` factors are not named.
     """
     words = words_of(comparison.measure, response)
-    written = _write_statements(comparison, judge, words, {*_UNNAMED, *labelled})
+    written = _write_statements(comparison, judge, words, {*_UNNAMED_FACTORS, *labelled})
     return {"interaction": "", "per": "", "sides": ""} | written
 
 
@@ -50,7 +50,7 @@ def _write_statements(
     main, *other_differences = compared.differences
     if not other_differences:
         first, second = _describe_sides(main, unnamed={main.factor})
-        is_named = main.factor in (*_UNNAMED, comparison.declaration.name)
+        is_named = main.factor in (*_UNNAMED_FACTORS, comparison.declaration.name)
         where = condition if is_named else f" ({main.factor}){condition}"
         statement = f"{measured} {{}} for {first} than for {second}{where}"
         return _write_both_directions(statement, words) | {
@@ -88,7 +88,9 @@ def _write_both_directions(statement: str, words: MeasureWords) -> dict[str, str
     }
 
 
-def _describe_sides(step: LevelDifference, unnamed: Collection[str] = _UNNAMED) -> tuple[str, str]:
+def _describe_sides(
+    step: LevelDifference, unnamed: Collection[str] = _UNNAMED_FACTORS
+) -> tuple[str, str]:
     """Return both sides of a difference in words, with the factor's name if it says something."""
     *other_levels, last = step.others
     second = f"the mean of {', '.join(other_levels)} and {last}" if other_levels else last

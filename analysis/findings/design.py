@@ -47,7 +47,7 @@ class Crossing:
         return [levels for levels in product(*self.factors.values()) if levels not in filled_cells]
 
     def pooled(self, factors: Collection[str]) -> tuple[dict[str, str], Self]:
-        """Return each cell's levels of these factors alone, and the crossing of these factors."""
+        """Return the crossing of only these factors, and the cell there of each cell here."""
         places = [index for index, name in enumerate(self.factors) if name in factors]
         levels = {
             cell: tuple(values[index] for index in places) for cell, values in self.cells.items()

@@ -238,7 +238,7 @@ def _note_missing_scores(
 def _refuse_nearly_alike(
     unmatched: Sequence[ScoredText], unscored: Sequence[str], items: Sequence[Item]
 ) -> None:
-    """Refuse a text of no item that is nearly the text of an item without a score."""
+    """Refuse a text that belongs to no item but almost equals one of an item without a score."""
     without_score = {*unscored}
     keys = {
         _text_key(text): item.item_id

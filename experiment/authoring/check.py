@@ -157,7 +157,7 @@ _NOTES: tuple[_TextCheck, ...] = (_check_markup, _check_mixed_scripts)
 
 
 KEY_CHECKS: tuple[StudyCheck, ...] = (
-    key_checks.check_study_table,
+    key_checks.check_study_section,
     key_checks.check_renderings,
     key_checks.check_headers,
     key_checks.check_response_type,

@@ -34,7 +34,7 @@ _LONGEST_PLATFORM_TITLE = 128
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
-def check_study_table(examined: Examined) -> Iterator[ParallaxError]:
+def check_study_section(examined: Examined) -> Iterator[ParallaxError]:
     """Report mistakes in [study], such as its name and its language."""
     study = examined.study.study
     folder = examined.study.folder.name

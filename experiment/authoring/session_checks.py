@@ -156,7 +156,7 @@ def check_number_of_places(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _describe_imbalance(examined: Examined) -> str:
-    """Return what an odd number of places leaves unbalanced; empty if there is nothing."""
+    """Return what is unbalanced if the number of participants is odd; an empty text if nothing."""
     try:
         response = response_of(examined.study)
         types = [(item, response.of_item(item)) for item in examined.items]

@@ -43,8 +43,8 @@ def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
             "--least-of-each-number",
             type=click.IntRange(min=1),
             help=(
-                "The least number of agreeing pairs, singular and plural each.  [default: "
-                "10; 6 with the published code]"
+                "Keep a pattern with at least this many agreeing pairs in the singular and as many "
+                "in the plural.  [default: 10; 6 with --as-published-code]"
             ),
         ),
         click.option("--english", is_flag=True, help="First mark the number of English verbs."),

@@ -297,7 +297,8 @@ def _draw(
     shared = _slots_with_shared_lemmas(candidates, UseCounts())
     if shared or any(candidates.values()):
         reason = (
-            f"frames share the words of {' and '.join(sorted(shared))}, whose uses are kept even"
+            f"frames share the words of {' and '.join(sorted(shared))}, and each word is used "
+            "equally often"
             if shared
             else "design.disjoint keeps frames apart"
         )

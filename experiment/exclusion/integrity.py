@@ -9,7 +9,14 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import Answered, Assessment, BaseRule, PlannedStudy, never
 from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
-from experiment.integrity.rates import LIMIT, METHODS, SCORE, is_safe, is_unfair, unmeasured_types
+from experiment.integrity.rates import (
+    LIMIT,
+    METHODS,
+    SCORE_NAME,
+    is_safe,
+    is_unfair,
+    unmeasured_types,
+)
 from experiment.records import Judgment
 from experiment.responses.answer import Gives
 from experiment.responses.base import ResponseType
@@ -190,7 +197,7 @@ class AgentLikelihood(IntegrityRule):
     reason: ClassVar[str] = "records that look like those of a program"
     # One of the signals compares the side of each answer with the previous side.
     reads_targets: ClassVar[bool] = True
-    rate_name: ClassVar[str] = SCORE
+    rate_name: ClassVar[str] = SCORE_NAME
     max_likelihood: float = Field(
         default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
     )
@@ -209,7 +216,7 @@ class AgentLikelihood(IntegrityRule):
         certificate = Answered.of(judgments).certificate
         assert certificate is not None
         measured = certificate.is_measured
-        if not measured or not is_safe(SCORE, certificate.methods, certificate.n_answers):
+        if not measured or not is_safe(SCORE_NAME, certificate.methods, certificate.n_answers):
             return None, (
                 f"proposed, for a person to decide, because more than {LIMIT:.0%} of the people "
                 f"who answer in this way may be flagged wrongly, or nobody knows: {evidence}"
@@ -257,7 +264,7 @@ class AgentLikelihood(IntegrityRule):
                 expected="automatic = false, so that a person decides",
             )
             return
-        unsafe = [method for method in METHODS if not is_safe(SCORE, {method}, longest)]
+        unsafe = [method for method in METHODS if not is_safe(SCORE_NAME, {method}, longest)]
         if longest and unsafe:
             kind = StudyError if unsafe == list(METHODS) else StudyNote
             yield kind(

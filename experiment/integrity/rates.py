@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-SCORE = "score"
+SCORE_NAME = "score"
 # The input methods that a server can distinguish.
 METHODS = ("pointer", "touch", "key")
 # The largest share of people for whom a signal or the score may fire and still count.

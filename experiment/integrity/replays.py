@@ -24,7 +24,7 @@ _MOST_SHARED = 0.5
 # How many pairs of people in all the runs like this one may be named wrongly.
 _FALSE_PAIRS = 0.01
 # From this correlation on, a pair is looked at more closely.
-_WORTH_COMPARING = 0.5
+_LEAST_CORRELATION = 0.5
 # A mean of fewer sessions than this would be mostly the session's own time.
 _FEWEST_FOR_MEAN = 5
 # Shorter paths, and those with fewer movements, may be equal by chance.
@@ -115,7 +115,7 @@ def _make_comparable(run: Mapping[str, ObservedSession]) -> list[_Comparable]:
 
 
 def _compare(session_a: _Comparable, session_b: _Comparable, n_pairs: int) -> ReplayPair | None:
-    is_near = sum(map(mul, session_a.vector, session_b.vector)) > _WORTH_COMPARING
+    is_near = sum(map(mul, session_a.vector, session_b.vector)) > _LEAST_CORRELATION
     common = session_a.paths.keys() & session_b.paths.keys()
     if not is_near and not common:
         return None

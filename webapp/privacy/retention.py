@@ -56,7 +56,7 @@ def compute_erasure_time(run: Run, study: Study) -> datetime | None:
 
 
 def is_erasure_due(run: Run, study: Study, now: datetime) -> bool:
-    """Return whether the date has passed without erasure since the run was last closed."""
+    """Return whether the erasure date has passed, and no erasure followed the last closing."""
     due_at, erased_at, closed_at = (
         compute_erasure_time(run, study),
         run.identities_erased_at,

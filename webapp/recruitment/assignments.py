@@ -277,7 +277,9 @@ def confirm_claim(
     if status not in (*SUBMITTED_STATUSES, *ACTIVE_STATUSES):
         return claimant.id
     if holder is not None and holder.id != claimant.id:
-        if _load_assignments(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
+        if _load_platform_assignments(
+            session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES
+        ):
             # The worker has submitted another assignment: this is a second session of the same
             # person.
             free_participant_place(session, claimant)
@@ -292,7 +294,7 @@ def confirm_claim(
         Assignment.worker_id == assignment.worker_id,
         Assignment.participant_id != claimant.id,
     )
-    for row in _load_assignments(
+    for row in _load_platform_assignments(
         session, Assignment.run_id == run_id, ACTIVE_STATUSES, *is_other_claim
     ):
         row.status, row.seen_at = AssignmentStatus.RETURNED, now
@@ -318,7 +320,7 @@ def _find_holder(session: Session, run_id: int, worker_id: str) -> Participant |
     return session.scalar(select(Participant).where(*has_worker_id))
 
 
-def _load_assignments(
+def _load_platform_assignments(
     session: Session,
     condition: ColumnElement[bool],
     statuses: tuple[AssignmentStatus, ...],

@@ -13,7 +13,7 @@ from experiment.design.ordering.spreading import (
     draw_freely,
     draw_sequence,
     draw_spread,
-    share_accepted,
+    share_of_orders_accepted,
 )
 from experiment.errors import DesignError
 
@@ -204,7 +204,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     n_spread = len(spread[0].members)
     return (
         sum(map(len, other_groups)) + n_spread == n
-        and share_accepted(tuple(map(len, other_groups)), n_spread) >= _LEAST_ACCEPTED
+        and share_of_orders_accepted(tuple(map(len, other_groups)), n_spread) >= _LEAST_ACCEPTED
     )
 
 

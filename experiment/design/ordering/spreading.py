@@ -216,7 +216,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
 
 
 @lru_cache(maxsize=256)
-def share_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
+def share_of_orders_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
     """Return the approximate share of accepted proposals; 1 if nothing can be proposed.
 
     The estimate assumes that each gap is equally likely to separate alike neighbours.

@@ -296,7 +296,8 @@ def _refuse_lacking(item: SuiteItem, formulas: Sequence[Formula], path: Path) ->
             ):
                 raise MaterialsError(
                     f'the formula "{formula.text}" names the region {region.number or "*"} of the '
-                    f'condition "{region.condition}", which the item lacks',
+                    f'condition "{region.condition}", but the item has no such '
+                    f"{'condition' if condition_numbers is None else 'region'}",
                     where=f"{path}, item {item.item_number}",
                     expected=f"conditions among {', '.join(numbers)}, and their regions' numbers",
                 )

@@ -259,19 +259,19 @@ class Scales(Scale):
         return PartSettings(Rating.name, parameters, scale.question)
 
     @property
-    def most_points(self) -> list[int]:
+    def scale_lengths(self) -> list[int]:
         """The number of points of each scale, in order."""
         return [scale.points for scale in self.scales.values()]
 
     @property
     def points(self) -> int:
         """The number of points of the first scale, whose point archives use."""
-        return self.most_points[0]
+        return self.scale_lengths[0]
 
     @property
     def n_answers(self) -> int:
         """The largest number of points of any scale; each point has a key."""
-        return max(self.most_points)
+        return max(self.scale_lengths)
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with the first scale's points; only a good version has a side."""
@@ -283,7 +283,7 @@ class Scales(Scale):
             return False
         points = str(answer.rating)
         return len(points) == len(self.scales) and all(
-            1 <= int(point) <= most for point, most in zip(points, self.most_points, strict=True)
+            1 <= int(point) <= most for point, most in zip(points, self.scale_lengths, strict=True)
         )
 
     def points_of(self, rating: int) -> dict[str, int]:
@@ -299,7 +299,7 @@ class Scales(Scale):
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest points for a good version, the lowest for any other."""
-        return _join_points(self.most_points if arrangement.good_side else [1] * len(self.scales))
+        return _join_points(self.scale_lengths if arrangement.good_side else [1] * len(self.scales))
 
     @property
     def completes_rows(self) -> bool:
@@ -319,7 +319,7 @@ class Scales(Scale):
         rater, is_good = cast(Rater, responder), options[0] == known.good
         return _join_points(
             rater.rate(known.item.kind, most, is_good, known.accuracy, rng)
-            for most in self.most_points
+            for most in self.scale_lengths
         )
 
     @classmethod

@@ -93,7 +93,7 @@ class Maze(Questioned, Read):
     )
     punctuation: bool = Field(
         default=True,
-        description="whether a distractor gets the punctuation of the word beside it",
+        description="whether a distractor is shown with the punctuation of its word",
     )
 
     @property

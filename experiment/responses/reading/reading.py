@@ -278,7 +278,7 @@ class Read(OneVersion):
 
     @property
     def completes_rows(self) -> bool:
-        """True: the version and the question's time are derived from the stored values."""
+        """Always true: the chosen version and the time at the question come from stored values."""
         return True
 
     def derive_columns(self, row: dict[str, object]) -> dict[str, object]:

@@ -84,7 +84,7 @@ def test_a_suite_says_how_a_regions_surprisals_are_summed_up(scorer, tmp_path, m
     ("formula", "message"),
     [
         ("(9;%short_match%) < 3", 'names the region 9 of the condition "short_match"'),
-        ("(1;%other%) < 3", 'condition "other", which the item lacks'),
+        ("(1;%other%) < 3", 'condition "other", but the item has no such condition'),
         ("(1;%short_match%)", "prediction 1"),
     ],
 )

@@ -94,7 +94,7 @@ def test_every_signal_that_counts_was_measured_in_every_way_and_length():
     assert {rate.seen for rate in simulated} == set(rates.METHODS)
     assert {8, 150} <= {rate.n_trials for rate in simulated}
     estimated = set(SIGNALS) - set(DIRECT)
-    assert {rates.SCORE, *estimated} <= names
+    assert {rates.SCORE_NAME, *estimated} <= names
     assert estimated <= {one.name for one in rates.list_program_rates()}
     for seen in rates.METHODS:
         for n in (8, 15, 24, 76, 150):

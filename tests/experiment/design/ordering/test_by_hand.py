@@ -30,7 +30,7 @@ from experiment.design.ordering.spreading import (
     draw_sequence,
     placement_bounds,
     propose_spread,
-    share_accepted,
+    share_of_orders_accepted,
     stretch_lengths,
 )
 from experiment.errors import DesignError
@@ -71,8 +71,8 @@ def test_where_no_gap_is_asked_for_the_bound_is_the_number_of_ways(n_others: int
 def test_the_share_of_proposals_that_is_accepted():
     # Of two and two others: abab, baba with 5 ways each; abba, baab, of whose three gaps one is
     # parted in 10 // 3 ways of the 5 x 2, with a bound of 1 each.
-    assert share_accepted((2, 2), 1) == (10 + 3) / (10 + 2)
-    assert share_accepted((4,), 1) == 1
+    assert share_of_orders_accepted((2, 2), 1) == (10 + 3) / (10 + 2)
+    assert share_of_orders_accepted((4,), 1) == 1
 
 
 def test_states_are_counted_before_they_are_made():
@@ -183,7 +183,7 @@ def test_orders_are_counted_where_groups_are_kept_apart_and_one_is_spread(
 def test_one_of_a_thousand_proposals_is_enough(
     share: float, counted: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(order, "share_accepted", lambda sizes, n_spread: share)
+    monkeypatch.setattr(order, "share_of_orders_accepted", lambda sizes, n_spread: share)
     assert is_counted(5, [labelled("ssaab"), S]) is counted
 
 

@@ -16,7 +16,7 @@ from experiment.design.ordering.spreading import (
     draw_freely,
     placement_bounds,
     propose_spread,
-    share_accepted,
+    share_of_orders_accepted,
     stretch_lengths,
 )
 from tests.experiment.design.ordering.every_draw import exact, weighted
@@ -94,13 +94,13 @@ def test_a_group_that_is_only_spread_takes_each_place_with_the_same_probability(
 def test_the_share_that_is_accepted_is_foretold():
     rng = random.Random(1)
     accepted = sum(propose_spread((20, 20, 20), 6, rng) is not None for _ in range(400))
-    assert accepted / 400 == pytest.approx(share_accepted((20, 20, 20), 6), abs=0.08)
+    assert accepted / 400 == pytest.approx(share_of_orders_accepted((20, 20, 20), 6), abs=0.08)
 
 
 def test_where_next_to_no_proposal_would_be_accepted_a_chain_gives_the_order():
     sizes = (30, 45, 45, 40)
     labels = tuple(group for group, n in enumerate(sizes) for _ in range(n))
     constraints = [MinDistance("construction", labels), Spread("catch", frozenset(range(30)))]
-    assert share_accepted(sizes[1:], 30) < 1 / 1000
+    assert share_of_orders_accepted(sizes[1:], 30) < 1 / 1000
     assert not is_counted(len(labels), constraints)
     assert keeps(draw_order(len(labels), constraints, random.Random(1)), constraints)
