@@ -297,8 +297,7 @@ def _draw(
     shared = _slots_with_shared_lemmas(candidates, UseCounts())
     if shared or any(candidates.values()):
         reason = (
-            f"frames share the words of {' and '.join(sorted(shared))}, and each word is used "
-            "equally often"
+            f"frames share words of {' and '.join(sorted(shared))}, each used equally often"
             if shared
             else "design.disjoint keeps frames apart"
         )
