@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 from statistics import NormalDist
@@ -152,6 +153,11 @@ def draw_slopes(columns: Floats, sd: float, n: int, rng: np.random.Generator) ->
     return added
 
 
+def find_bounds(points: int) -> Floats:
+    """Return the bounds between the points of a scale, one logit apart."""
+    return np.arange(points - 1) - (points - 2) / 2
+
+
 def mean_answer(eta: float, bounds: Floats) -> float:
     """Return the mean answer, counted from 0, of everybody at an average logit."""
     total = np.sqrt(_SD_PARTICIPANTS**2 + _SD_FRAMES**2 + 2 * _SD_CELL**2)
@@ -160,9 +166,10 @@ def mean_answer(eta: float, bounds: Floats) -> float:
     return _LAPSE * len(bounds) / 2 + (1 - _LAPSE) * attentive
 
 
-def find_logit(mean: float, bounds: Floats) -> float:
+@cache
+def find_logit(mean: float, points: int) -> float:
     """Return the average logit with a mean answer, by halving."""
-    low, high = -20.0, 20.0
+    bounds, low, high = find_bounds(points), -20.0, 20.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if mean_answer(middle, bounds) < mean else (low, middle)
@@ -192,9 +199,8 @@ def draw(design: Design, rng: np.random.Generator) -> pd.DataFrame:
         answer = means[cell] + added + rng.normal(0, _LOG_SDS[4], len(cell))
     else:
         lowest, points = (1, _POINTS) if design.kind == "ratings" else (0, 2)
-        bounds = np.arange(points - 1) - (points - 2) / 2
-        logits = np.array([find_logit(mean - lowest, bounds) for mean in means])
-        below = 1 / (1 + np.exp(logits[cell] + added - bounds[:, None]))
+        logits = np.array([find_logit(mean - lowest, points) for mean in means.tolist()])
+        below = 1 / (1 + np.exp(logits[cell] + added - find_bounds(points)[:, None]))
         answer = (rng.random(len(cell)) > below).sum(axis=0)
         guesses = rng.random(len(cell)) < _LAPSE
         guesses |= (rng.random(n_people) < _GUESSING)[person]
@@ -272,8 +278,9 @@ def plan(design: Design, studies: int, seed: int) -> tuple[Study, pd.DataFrame, 
               ",".join(map(str, _LOG_SDS))]  # fmt: skip
     if design.kind != "reading":
         effect = ["--means", "means.csv", "--difference", str(design.effect)]
-    words = [str(study.folder), "--per-list", str(design.per_list), "--simulations", str(studies)]
-    done = CliRunner().invoke(power, [*words, *effect, "--out", "power"], catch_exceptions=False)
+    words = [str(study.folder), "--per-list", str(design.per_list), "--simulations", str(studies),
+             "--seed", str(seed), *effect, "--out", "power"]  # fmt: skip
+    done = CliRunner().invoke(power, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     promised = pd.read_csv("power/power.csv", comment="#").set_index("construction")["power"]
     items = prefix_own_columns(pd.DataFrame(map(item_row, load_items(study))).fillna(""))

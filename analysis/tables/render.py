@@ -25,7 +25,8 @@ def to_csv(table: Table) -> str:
     if shares := [column.key for column in table.columns if column.form == "spread"]:
         out.write(f"# In this file shares from 0 to 1, not per cent: {', '.join(shares)}.\n")
     safe_frame = table.frame.round(6).map(
-        lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) else cell
+        # Tables print a hyphen where there is nothing; alone it is no formula.
+        lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) and cell != "-" else cell
     )
     safe_frame.to_csv(out, index=False, lineterminator="\n")
     return out.getvalue()

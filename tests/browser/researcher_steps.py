@@ -68,7 +68,7 @@ def put_away(page: Page) -> None:
     title = page.get_by_role("heading", level=1).inner_text().rpartition("run ")[2]
     page.get_by_role("button", name="Close: let nobody new in").click()
     page.get_by_role("button", name="Put into the archive").click()
-    expect(page.get_by_text("The run is in the archive")).to_be_visible()
+    expect(page.get_by_text("The run is in the archive.", exact=True)).to_be_visible()
     page.get_by_role("link", name="Runs").first.click()
     expect(page.get_by_text(f"run {title}")).to_have_count(0)
     page.get_by_role("link", name="The archive").click()

@@ -36,7 +36,7 @@ def test_nothing_that_a_store_acknowledged_is_lost_and_the_rest_is_said(
 def test_a_counter_that_is_switched_off_leaves_sessions_to_chance(tmp_path: Path, new_context):
     with stores(tmp_path) as kept:
         place = place_of("datapipe", kept, tmp_path)
-        kept.app.blueprints["datapipe"].experiments["e1"] = acts.Experiment(conditions=0)
+        kept.app.blueprints["datapipe"].experiments["e1"] = acts.Experiment(n_conditions=0)
         found = Found()
         acts.finish(acts.whole(new_context(), place), place, found, "switched off")
     assert (found.lost, found.unfinished) == (0, [])

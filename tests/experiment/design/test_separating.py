@@ -156,7 +156,7 @@ def test_frames_whose_words_are_kept_even_are_refused():
     with pytest.raises(
         DesignError,
         match='template "simple": the frames cannot be balanced under inclusion probabilities: '
-        "frames share the words of N and V",
+        "frames share words of N and V",
     ):
         build_lists(MIXED, MIXED_ITEMS, 1, table)
 

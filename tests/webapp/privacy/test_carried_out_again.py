@@ -84,7 +84,7 @@ def test_a_wish_is_carried_out_as_it_was_made_unless_it_is_known(
     did = []
     at = book.now - timedelta(days=2)
     monkeypatch.setattr(restored, "forget_person", lambda *given: did.append(("forget", given[2])))
-    monkeypatch.setattr(restored, "leave", lambda *given: did.append(("leave", given[3])))
+    monkeypatch.setattr(restored, "end_visit", lambda *given: did.append(("leave", given[3])))
     monkeypatch.setattr(restored, "erase_data", lambda *_: None)
     monkeypatch.setattr(restored, "withdraw", lambda *given: did.append((given[2], given[3])))
     entry = Some(deed=deed, at=at)

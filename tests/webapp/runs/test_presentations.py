@@ -140,7 +140,14 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
     assert set(table) == {
-        *("yes_rates", "detection", "yes_no_effects", "yes_no_models", "other_kinds"),
+        *(
+            "yes_rates",
+            "detection",
+            "detection_by_cell",
+            "yes_no_effects",
+            "yes_no_models",
+            "other_kinds",
+        ),
         *("human_baseline", "comparisons", "comparisons_exploratory"),
     }
     rates = table["yes_rates"].set_index(["condition", "expected"])["yes"]
