@@ -154,6 +154,7 @@ def check_stated_accuracy(
         counts_errors = not is_named and bool(_ERROR_WORDS.search(column))
         differs = says_right != (was_right ^ counts_errors)
         if not differs.any():
+            _refuse_unstated(column, is_stated, is_named, account.where)
             account.checks.append(
                 f'Accuracy as the source states it ("{column}"): '
                 f"{(says_right ^ counts_errors).mean():.1%}, the same judgments in all "
@@ -173,6 +174,25 @@ def check_stated_accuracy(
             remedy="Correct the mapping; if the column means something else, write "
             f'unrelated = ["{column}"] in it',
         )
+
+
+def _refuse_unstated(column: str, is_stated: NDArray[np.bool_], is_named: bool, where: str) -> None:
+    """Raise if a column that states which choices were right leaves some of them out.
+
+    Raises:
+        AnalysisError: It does, and says by its name or in most rows what it states.
+    """
+    n_unstated = int((~is_stated).sum())
+    if not n_unstated or not (is_named or is_stated.mean() > _MOSTLY):
+        return
+    raise AnalysisError(
+        f'the column "{column}" does not say right or wrong in {n_unstated:,} of '
+        f"{len(is_stated):,} rows with a choice, so these may be no answers",
+        where=where,
+        expected="right or wrong for each choice",
+        remedy=f'Leave such trials out with skip_blank = ["{column}"] in a mapping; or count them, '
+        f'with unrelated = ["{column}"]',
+    )
 
 
 def _count_agreement(says_right: NDArray[np.bool_], was_right: NDArray[np.bool_]) -> str:

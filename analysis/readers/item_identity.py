@@ -80,6 +80,8 @@ def refuse_unknown(judged_items: "pd.Series[str]", items: Sequence[Item], path: 
             f"{', '.join(unknown[:_SHOWN])}",
             where=str(path),
             expected="the item_id of a row of the items",
+            remedy='If they are numbers of items with other ids, write item = "HEADER" below '
+            "[item_by] in a mapping",
         )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from analysis.errors import AnalysisError
+from analysis.readers.token_places import is_special, refuse_moved_scores, strip_boundary_marker
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.delimited import MISSING_NUMBERS
@@ -126,10 +127,6 @@ def parse_nats(number: str, column: ScoreColumn, location: str) -> float:
         )
     # Adding 0 turns -0.0 (from a surprisal of 0) into 0.0.
     return nats + 0.0
-
-
-# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS]. An unknown word's is within it.
-_SPECIAL = re.compile(r"(?!<unk>|\[unk\])(?:<\|?/?[\w ]+\|?>|\[[a-z]+\])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +251,14 @@ def _join_token_rows(
         scored_text, missing = _join_tokens(rows, headers, column)
         scored.append(scored_text)
         empty += missing
+    texts = [_without_special(rows, headers["token"]) for rows in groups.values()]
+    cells = [[row.values[column.header] for row in rows] for rows in texts]
+    refuse_moved_scores(cells, table.path)
     return scored, list(_warn_about_tokens(table, groups.values(), headers, empty))
+
+
+def _without_special(rows: Iterable[RawRow], token: str) -> list[RawRow]:
+    return [row for row in rows if not is_special(row.values[token])]
 
 
 def _warn_about_tokens(
@@ -264,7 +268,7 @@ def _warn_about_tokens(
     token = headers["token"]
     if empty:
         yield f"{empty} tokens have no score, such as first words; they are left out."
-    special = sum(bool(_SPECIAL.fullmatch(row.values[token])) for row in table.rows)
+    special = sum(is_special(row.values[token]) for row in table.rows)
     if special:
         yield (
             f"{special} tokens stand for no piece of a text, such as <eos>; they and their scores "
@@ -275,8 +279,8 @@ def _warn_about_tokens(
     unlike = []
     for rows in groups:
         text = re.sub(r"\s", "", rows[0].values[headers["text"]])
-        tokens = [row.values[token] for row in rows if not _SPECIAL.fullmatch(row.values[token])]
-        joined = re.sub(r"\s", "", "".join(map(_strip_boundary_marker, tokens)))
+        tokens = [row.values[token] for row in _without_special(rows, token)]
+        joined = re.sub(r"\s", "", "".join(map(strip_boundary_marker, tokens)))
         # Byte-level tokenizers write non-ASCII letters as other letters.
         if text.isascii() and joined != text:
             unlike.append((joined, rows[0]))
@@ -304,14 +308,14 @@ def _join_tokens(
     rows: list[RawRow], headers: Mapping[str, str], column: ScoreColumn
 ) -> tuple[ScoredText, int]:
     values = {name: rows[0].values[header] for name, header in headers.items()}
-    parts = [row for row in rows if not _SPECIAL.fullmatch(row.values[headers["token"]])]
+    parts = _without_special(rows, headers["token"])
     scored_parts = [
         row for row in parts if row.values[column.header].lower() not in MISSING_NUMBERS
     ]
     if not scored_parts:
         raise AnalysisError("a text has no score at all", where=rows[0].place, expected="a number")
     tokens = [row.values[headers["token"]] for row in parts]
-    text = values["text"] if "text" in values else "".join(map(_strip_boundary_marker, tokens))
+    text = values["text"] if "text" in values else "".join(map(strip_boundary_marker, tokens))
     scored = ScoredText(
         rows[0].place,
         tuple(parse_nats(row.values[column.header], column, row.place) for row in scored_parts),
@@ -322,11 +326,6 @@ def _join_tokens(
         tuple(row.values[headers["token"]] for row in scored_parts),
     )
     return scored, len(parts) - len(scored_parts)
-
-
-def _strip_boundary_marker(token: str) -> str:
-    """Return a token without the tokenizer's markers for word boundaries."""
-    return re.sub(r"^##|^[\u2581\u0120]|</w>$", "", token)
 
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".xlsx", ".jsonl", ".json", ".parquet")

@@ -102,13 +102,22 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
 
 
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:
-    """Return the id of each item whose number in its own table no other item has."""
-    numbers = Counter(item.frame.removeprefix("item=") for item in items)
+    """Return the id of each item whose number in its own table no other item has.
+
+    Rows that were only counted are no numbers of items whose ids say others, or none.
+    """
+    numbers = [item.frame.removeprefix("item=") for item in items]
+    counted = numbers == [str(row) for row in range(1, len(items) + 1)]
+    if counted and not all(
+        number in re.findall(r"\d+", item.item_id)
+        for number, item in zip(numbers, items, strict=True)
+    ):
+        return {}
+    occurrences = Counter(numbers)
     return {
         number: item.item_id
-        for item in items
-        if item.frame.startswith("item=")
-        and numbers[number := item.frame.removeprefix("item=")] == 1
+        for number, item in zip(numbers, items, strict=True)
+        if item.frame.startswith("item=") and occurrences[number] == 1
     }
 
 

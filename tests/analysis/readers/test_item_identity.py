@@ -85,3 +85,35 @@ def test_nothing_is_decided_where_no_column_or_several_tell_items_apart(tmp_path
     (tmp_path / "t.csv").write_text("item,chosen\nno-such-item,good\n")
     with pytest.raises(AnalysisError, match=r"1 judged item\(s\) are not among the items"):
         read_judgments(tmp_path / "t.csv", tmp_path / "items.csv")
+
+
+@pytest.mark.parametrize(
+    ("ids", "known"),
+    [
+        (["s1", "s2", "s3", "s4"], True),
+        # Ids that say no number, another one, or the number of two items each.
+        (["raider", "illness", "dog", "cat"], False),
+        (["s0", "s1", "s2", "s3"], False),
+        (["1a", "1b", "2a", "2b"], False),
+    ],
+)
+def test_a_number_is_no_row_of_items_with_other_ids(tmp_path, ids, known):
+    texts = ["The raider left.", "The illness left.", "The dog barks.", "The cat sleeps."]
+    pd.DataFrame({"item_id": ids, "sentence": texts}).to_csv(tmp_path / "items.csv", index=False)
+    answers = [("p1", 1, 4), ("p1", 2, 2), ("p1", 3, 4), ("p2", 1, 7), ("p2", 2, 5), ("p2", 3, 7)]
+    rows = pd.DataFrame(answers, columns=["participant", "item", "rating"])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    options = ["--items", str(tmp_path / "items.csv"), "--out", str(tmp_path / "o"), "--yes"]
+    arguments = [str(tmp_path / "rows.csv"), *options]
+    if not known:
+        with pytest.raises(AnalysisError, match="lacks a column that holds the items' ids"):
+            CliRunner().invoke(judgments, arguments, catch_exceptions=False)
+        (tmp_path / "m.toml").write_text(
+            '[item_by]\nitem = "item"\n[columns]\nrating = "rating"\nparticipant = "participant"\n'
+        )
+        arguments += ["--mapping", str(tmp_path / "m.toml")]
+    result = CliRunner().invoke(judgments, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    table = pd.read_csv(tmp_path / "o" / "judgments.csv")
+    means = table.groupby("item")["rating"].mean().to_dict()
+    assert means == {ids[0]: 5.5, ids[1]: 3.5, ids[2]: 5.5}

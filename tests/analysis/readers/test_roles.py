@@ -64,6 +64,17 @@ def test_any_column_of_0_and_1_that_contradicts_the_reading_stops_it(case):
         imported(folder, "out", "data.csv")
 
 
+@pytest.mark.parametrize("header", ["Correct", "outcome"])
+def test_a_choice_that_the_source_calls_neither_right_nor_wrong_stops_the_import(case, header):
+    folder = case("import_psychopy_corr_as_yes")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    table = table.rename(columns={"key_resp.corr": header})
+    table.loc[0, header] = "NA"
+    table.to_csv(folder / "data.csv", index=False)
+    with pytest.raises(AnalysisError, match=f'"{header}" does not say right or wrong in 1 of 12'):
+        imported(folder, "out", "data.csv")
+
+
 def test_a_column_that_contradicts_the_reading_no_more_than_chance_stops_it_too(case):
     folder = case("import_psychopy_corr_as_yes")
     table = pd.read_csv(folder / "data.csv", dtype=str)

@@ -71,6 +71,37 @@ def test_a_token_for_an_unknown_word_counts_where_the_text_is_known(tmp_path, un
     assert "4 tokens stand for no piece of a text" in output
 
 
+# The scores of two texts of three words and a mark for the end, which gets none.
+@pytest.mark.parametrize(
+    ("good", "bad", "ends"),
+    [
+        ([0, 2, 3, 0], [0, 2, 5, 0], (-5, -7)),
+        (["NA", 2, 3, 0], ["NA", 2, 5, 0], (-5, -7)),
+        # A trigram model's scores begin with the third word.
+        (["NA", "NA", 3, 0], ["NA", "NA", 5, 0], (-3, -5)),
+        # One text may begin with a certain word.
+        ([1, 0, 3, 0], [1, 2, 5, 0], (-4, -8)),
+        # The same a row below, and a row above.
+        ([0, 0, 2, 3], [0, 0, 2, 5], "the second token of each of the 4 texts has a score of 0"),
+        ([5, "NA", 2, 3], [3, "NA", 2, 5], "the second token of each of the 4 texts has no score"),
+        ([2, 3, 0, 0], [2, 5, 0, 0], "the last token of each of the 4 texts has a score of 0"),
+    ],
+)
+def test_scores_that_moved_by_a_row_are_refused(tmp_path, good, bad, ends):
+    lines = ["text,token,surprisal_nats"]
+    for line in CLAMS.splitlines():
+        label, text = line.split("\t")
+        words = [*text.split(), "<eos>"]
+        cells = zip(words, good if label == "True" else bad, strict=True)
+        lines += [f"{text},{word},{score}" for word, score in cells]
+    content = "\n".join(lines)
+    if isinstance(ends, str):
+        with pytest.raises(AnalysisError, match=ends):
+            imported(tmp_path, "tokens.csv", content)
+    else:
+        np.testing.assert_allclose(sums(imported(tmp_path, "tokens.csv", content)[0]), [ends] * 2)
+
+
 def test_ids_that_are_a_row_too_low_are_refused_by_the_texts_they_make(tmp_path):
     said = ("We know that the small grey cat sleep", "You know that the small grey dogs sleep")
     texts = [text + ending for text in said for ending in ("s", "")]
