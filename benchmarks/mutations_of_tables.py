@@ -116,10 +116,20 @@ def case_changed(base: Base, draw: random.Random) -> Mutation:
 
 
 def column_dropped(base: Base, draw: random.Random) -> Mutation:
-    """Leave out a column: one that the number needs must be missed, another may be."""
+    """Leave out a column: one that the number needs must be missed, unless another says it."""
     column = draw.choice(list(base.table))
-    right = None if column in _needed(base) else base.right(base.table)
+    lost = column in _needed(base) and not _is_repeated(base.table, column)
+    right = None if lost else base.right(base.table)
     return Mutation(base.table.drop(columns=column), base.file, right, True)
+
+
+def _is_repeated(table: pd.DataFrame, column: str) -> bool:
+    """Return whether a column of two values is another's opposite or copy, as Incorrect is."""
+    two = 2
+    others = [table[other] for other in table if other != column]
+    return table[column].nunique() == two and any(
+        other.nunique() == two == len({*zip(table[column], other, strict=True)}) for other in others
+    )
 
 
 def _needed(base: Base) -> list[str]:

@@ -84,6 +84,17 @@ def test_a_mutation_knows_what_is_right_afterwards(clones, operator):
     assert not mutation.table.equals(base.table)
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("1001", [4.0, 0.5]), ("1000", None)])
+def test_a_column_whose_opposite_is_left_is_not_lost(clones, wrong, right):
+    path = clones / "files.toml"
+    mean = "right = \"[len(t), (t.correct == '1').mean()]\""
+    path.write_text(REGISTRY + ENTRY.format("pairs", mean))
+    table = pd.DataFrame({"correct": [*"0110"], "incorrect": [*wrong]})
+    base = Base(*public_files.files(path), table)
+    draws = (mutations_of_tables.column_dropped(base, random.Random(n)) for n in range(20))
+    assert next(drop for drop in draws if "correct" not in drop.table).right == right
+
+
 def test_the_table_by_operator_counts_every_mutation(clones, monkeypatch, capsys):
     path = clones / "files.toml"
     path.write_text(REGISTRY + ENTRY.format("pairs", GOOD))
