@@ -56,7 +56,7 @@ def speaking(one: ObservedSession) -> list[str]:
     raised = flags(certificate)
     found = [name for name in MEASURED if nats.get(name, 0.0) >= SPEAKS_NATS]
     found += [name for name in FLAGS if name in raised]
-    return found + [rates.SCORE] * ((certificate.agent_likelihood or 0.0) > FLAGGED)
+    return found + [rates.SCORE_NAME] * ((certificate.agent_likelihood or 0.0) > FLAGGED)
 
 
 def measured(people: int, seed: str) -> dict[tuple[str, int], dict[str, int]]:
@@ -64,7 +64,7 @@ def measured(people: int, seed: str) -> dict[tuple[str, int], dict[str, int]]:
     found = {}
     for way in WAYS:
         for n in LENGTHS:
-            of = found[way, n] = dict.fromkeys((*MEASURED, *FLAGS, rates.SCORE), 0)
+            of = found[way, n] = dict.fromkeys((*MEASURED, *FLAGS, rates.SCORE_NAME), 0)
             for one in observed(way, n, people, seed):
                 for name in speaking(one):
                     of[name] += 1
@@ -93,7 +93,7 @@ def show(found: Mapping[tuple[str, int], Mapping[str, int]], n: int) -> None:
     print(f"simulated people flagged by the score, {n} of each; at most (exact 95 %)")
     print(f"{'way of answering':<24}" + "".join(f"{length:>14}" for length in LENGTHS))
     for way in WAYS:
-        cells = [found[way, length][rates.SCORE] for length in LENGTHS]
+        cells = [found[way, length][rates.SCORE_NAME] for length in LENGTHS]
         shown = (f"{k / n:.1%} to {exact(k, n)[1]:.1%}" for k in cells)
         print(f"{way:<24}" + "".join(f"{cell:>14}" for cell in shown))
     print(f"\n{'signal or flag':<24}{'pointer':>14}{'touch':>14}{'key':>14}   worst in")

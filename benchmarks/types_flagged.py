@@ -58,7 +58,7 @@ LENGTHS = (8, 24, 76)
 CELLS = Path(__file__).parent / "results" / "types_flagged.csv"
 WORST = Path(rates.__file__).with_name("types.tsv")
 SIGNS = (
-    *("impossible_time", "timing_mismatch", rates.SCORE),
+    *("impossible_time", "timing_mismatch", rates.SCORE_NAME),
     *(name for name in SIGNALS if name not in DIRECT),
 )
 LOCKOUT_MS, FRAME_MS = 150.0, 17.0
@@ -246,7 +246,7 @@ def _type_of(type_: ResponseType, given: GivenAnswer) -> ResponseType:
 def speaks(seen: ObservedSession) -> set[str]:
     """Return the flags and signs that speak against somebody."""
     raised = flags(certify(seen))
-    found = {rates.SCORE if name == "agent_likelihood" else name for name in raised}
+    found = {rates.SCORE_NAME if name == "agent_likelihood" else name for name in raised}
     return found | {name for name, spoken in signals(seen).items() if spoken and name not in DIRECT}
 
 

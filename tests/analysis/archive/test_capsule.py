@@ -17,7 +17,7 @@ from tests.analysis import small_run
 from tests.analysis.archive import changed_capsules as capsules
 from tests.analysis.chosen_findings import chosen_findings
 
-PLAN = capsules.frozen(capsules.PLAN, "2026-02-01").sha256
+PLAN = capsules.freeze_plan(capsules.PLAN, "2026-02-01").sha256
 
 
 @pytest.fixture(scope="module", autouse=True)
