@@ -269,8 +269,10 @@ def run_test(
         threads = [threading.Thread(target=client.take_part_again_and_again) for client in clients]
         for thread in threads:
             thread.start()
-        databases = victims.kill(kills, random.Random(seed))
-        stop.set()
+        try:
+            databases = victims.kill(kills, random.Random(seed))
+        finally:
+            stop.set()
         for thread in threads:
             thread.join()
         victims.end()

@@ -53,6 +53,14 @@ def _make_tables(url: str) -> None:
     open_database(url).dispose()
 
 
+def _is_alive(pid: str) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return not status.rpartition(")")[2].startswith(" Z")
+
+
 class PostgresServer:
     """A server that can be stopped, killed and started again on the same data."""
 
@@ -118,6 +126,9 @@ class PostgresServer:
                 os.kill(int(child), signal.SIGKILL)
             except ProcessLookupError:
                 continue
+        # The next server does not start while one of them holds the shared memory.
+        while any(map(_is_alive, children)):
+            time.sleep(0.01)
 
     def execute(self, statement: str, database: str = _OF_ALL) -> list[tuple]:
         """Run one statement outside any transaction and return its rows."""
