@@ -93,8 +93,12 @@ def _expected_accuracy(study: Study, construction: str, accuracy: float | None) 
     try:
         return accuracy_of(read_published(study))(construction, "")
     except ParallaxError as error:
-        error.remedy = "Give one for all constructions with --accuracy"
-        raise
+        raise type(error)(
+            error.problem,
+            where=error.where,
+            expected="the accuracy that you expect",
+            remedy="Give it with --accuracy, or for each condition with --means",
+        ) from error
 
 
 def _make_table(

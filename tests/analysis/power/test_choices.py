@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -16,6 +18,7 @@ from analysis.power.simulated_choices import (
     simulate,
 )
 from experiment.design.lists import ListEntry
+from experiment.errors import ParallaxError
 from experiment.materials.read import item_from_row
 from experiment.records import Kind
 from experiment.studies.study import Rule
@@ -111,6 +114,13 @@ def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp
 def test_how_hard_items_are_is_said_once():
     done = CliRunner().invoke(power, ["minimal", "--like", "taken", "--accuracy", "0.9"])
     assert "Give either --like or --accuracy: both define" in done.output
+
+
+def test_without_published_accuracies_the_options_that_give_them_are_named():
+    study = str(Path(__file__).parents[3] / "docs" / "examples" / "latin_square")
+    done = CliRunner().invoke(power, [study])
+    assert isinstance(done.exception, ParallaxError)
+    assert "Give it with --accuracy, or for each condition with --means." in str(done.exception)
 
 
 @pytest.mark.parametrize("sizes", ["ten", "0,5"])
