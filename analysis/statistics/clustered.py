@@ -261,6 +261,21 @@ def student_quantile(freedom: Floats, level: float = LEVEL) -> Floats:
     return quantiles
 
 
+def student_interval(
+    estimate: float, variance: float, freedom: float, level: float = LEVEL
+) -> dict[str, float]:
+    """Return an estimate's interval and two-sided p (of zero), by Student's t: low, high, p.
+
+    Without degrees of freedom all are NaN; p is NaN without variance, too.
+    """
+    error = float(np.sqrt(variance))
+    half = float(student_quantile(np.asarray(freedom), level)) * error
+    p = float("nan")
+    if freedom > 0 and error > 0:
+        p = 2 * float(student.sf(abs(estimate) / error, freedom))
+    return {"low": estimate - half, "high": estimate + half, "p": p}
+
+
 def clustered_intervals(
     correct: Floats,
     participant: Codes,

@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
-from analysis.statistics.clustered import several_way_variance, student_quantile, two_way_variance
+from analysis.statistics.clustered import (
+    several_way_variance,
+    student_interval,
+    student_quantile,
+    two_way_variance,
+)
 from analysis.statistics.paired import add_adjusted_p
 from analysis.statistics.resample import LEVEL, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
@@ -189,15 +193,4 @@ def _contrast_row(
     if total == 0 and not people:
         # If all scores are equal, report no interval instead of one with zero width.
         return nothing | {"estimate": estimate} | numbers
-    return _test_estimate(estimate, total, freedom, level) | numbers
-
-
-def _test_estimate(
-    estimate: float, variance: float, freedom: float, level: float
-) -> dict[str, float]:
-    error = float(np.sqrt(variance))
-    half = float(student_quantile(np.array([freedom]), level)[0]) * error
-    p = float("nan")
-    if freedom > 0 and error > 0:
-        p = 2 * float(student.sf(abs(estimate) / error, freedom))
-    return {"estimate": estimate, "low": estimate - half, "high": estimate + half, "p": p}
+    return {"estimate": estimate} | student_interval(estimate, total, freedom, level) | numbers

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, rankdata, spearmanr
-from scipy.stats import t as student
 
-from analysis.statistics.clustered import student_quantile
+from analysis.statistics.clustered import student_interval
 from analysis.statistics.resample import Codes, Floats, codes
 
 METHODS = ("spearman", "pearson")
@@ -66,11 +65,9 @@ def _interval(value: float, without: Floats) -> tuple[float, float, float]:
         return float("nan"), float("nan"), float("nan")
     scaled = np.arctanh(np.clip(finite, -_MOST_CORRELATION, _MOST_CORRELATION))
     variance = (len(finite) - 1) * scaled.var()
-    freedom, error = len(finite) - 1.0, float(np.sqrt(variance))
-    half = float(student_quantile(np.asarray(freedom))) * error
     middle = float(np.arctanh(np.clip(value, -_MOST_CORRELATION, _MOST_CORRELATION)))
-    p = 2 * float(student.sf(abs(middle) / error, freedom)) if error > 0 else float("nan")
-    return float(np.tanh(middle - half)), float(np.tanh(middle + half)), p
+    ends = student_interval(middle, float(variance), len(finite) - 1.0)
+    return float(np.tanh(ends["low"])), float(np.tanh(ends["high"])), ends["p"]
 
 
 def correlate_without_each_item(first: Floats, second: Floats, method: str) -> Floats:

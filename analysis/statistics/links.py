@@ -12,9 +12,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import t as student
 
-from analysis.statistics.clustered import student_quantile, two_way_variance
+from analysis.statistics.clustered import student_interval, two_way_variance
 from analysis.statistics.paired import add_adjusted_p
 from analysis.statistics.resample import Codes, Floats
 from analysis.statistics.withheld import too_few_units
@@ -152,7 +151,4 @@ def _explained_difference(
     if too_few_units(n_people if n_people > 1 else 0, len(np.unique(unit))):
         return row
     variance = two_way_variance(influence, participant, unit, np.zeros(len(gained), np.intp))
-    error, freedom = float(np.sqrt(variance.total[0])), variance.freedom
-    half = float(student_quantile(freedom)[0]) * error
-    p = float(2 * student.sf(abs(difference) / error, freedom[0])) if error > 0 else np.nan
-    return row | {"low": difference - half, "high": difference + half, "p": p}
+    return row | student_interval(difference, float(variance.total[0]), float(variance.freedom[0]))

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
 
-from analysis.statistics.clustered import student_quantile, two_way_variance
+from analysis.statistics.clustered import student_interval, two_way_variance
 from analysis.statistics.resample import Codes, Floats
 from analysis.statistics.withheld import too_few_units
 
@@ -97,13 +96,8 @@ def subtract_fresh(
         is_fresh, -(correct - fresh) / len(sides[1]), (correct - study) / len(sides[0])
     )
     variance = two_way_variance(influence, person, unit, np.zeros(len(correct), np.intp))
-    error, freedom = float(np.sqrt(variance.total[0])), variance.freedom
-    if error == 0:
-        return row
-    half = float(student_quantile(freedom)[0]) * error
-    difference = row["difference"]
-    p = float(2 * student.sf(abs(difference) / error, freedom[0]))
-    return row | {"low": difference - half, "high": difference + half, "p": p}
+    total, freedom = float(variance.total[0]), float(variance.freedom[0])
+    return row | (student_interval(row["difference"], total, freedom) if total > 0 else {})
 
 
 def half_logprobs(tokens: Iterable[Sequence[float]]) -> Floats:

@@ -5,11 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
 from analysis.data.categorical import find_codes
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import student_quantile, two_way_variance
+from analysis.statistics.clustered import student_interval, two_way_variance
 from analysis.statistics.drawn_frames import find_drawn
 from analysis.statistics.resample import codes
 from analysis.statistics.withheld import too_few_units
@@ -50,9 +49,7 @@ def nearer_to_people(
         variance = two_way_variance(
             share * (differences - mean), person, unit, np.zeros_like(unit), drawn=drawn
         )
-        error, freedom = float(np.sqrt(variance.total[0])), variance.freedom
-        half = np.nan if too_few else float(student_quantile(freedom)[0]) * error
-        p = 2 * student.sf(abs(mean) / error, freedom[0]) if error and not too_few else np.nan
+        total = float("nan") if too_few else float(variance.total[0])
         rows.append(
             {
                 "first_model": first,
@@ -60,9 +57,7 @@ def nearer_to_people(
                 "first": float(share @ agreement[first]),
                 "second": float(share @ agreement[second]),
                 "difference": mean,
-                "low": mean - half,
-                "high": mean + half,
-                "p": float(p),
+                **student_interval(mean, total, float(variance.freedom[0])),
                 "n_judgments": len(judgments),
                 "n_differing": int(np.count_nonzero(differences)),
                 "n_participants": n_people,

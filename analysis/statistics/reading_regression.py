@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
-from scipy.stats import t as student
 
-from analysis.statistics.clustered import several_way_variance, student_quantile
+from analysis.statistics.clustered import several_way_variance, student_interval, student_quantile
 from analysis.statistics.resample import LEVEL, Floats, combined_codes
 
 N_KNOTS = 6
@@ -210,11 +209,8 @@ def slope(y: Floats, x: Floats, clusters: list[Codes], level: float = LEVEL) -> 
     shared = several_way_variance(influence, [combined_codes(several)])[0] if several else 0.0
     between = sum(jackknifed) - (len(several) - 1) * shared
     variance = max(total, between, *jackknifed)
-    error = float(np.sqrt(variance))
-    half = float(student_quantile(np.array([freedom]), level)[0]) * error
     estimate = float(beta[-1])
-    p = 2 * float(student.sf(abs(estimate) / error, freedom)) if error > 0 else float("nan")
-    return Slope(estimate, estimate - half, estimate + half, p)
+    return Slope(estimate, **student_interval(estimate, variance, freedom, level))
 
 
 def _jackknife_variance(y: Floats, x: Floats, way: Codes) -> float:

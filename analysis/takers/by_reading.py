@@ -8,12 +8,16 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.clustered import student_quantile, two_way_variance, wilson
+from analysis.statistics.clustered import (
+    student_interval,
+    student_quantile,
+    two_way_variance,
+    wilson,
+)
 from analysis.statistics.paired import add_adjusted_p, people_against_models
 from analysis.statistics.resample import Floats, codes, wilson_interval
 from experiment.records import PAIR, Side
@@ -171,13 +175,12 @@ def _paired_difference(paired_answers: pd.DataFrame) -> dict[str, float]:
     one_group = np.zeros(len(paired_answers), np.intp)
     influence = (changes - difference) / len(paired_answers)
     variance = two_way_variance(influence, session, unit, one_group, least=np.minimum)
-    error, freedom = float(np.sqrt(variance.total[0])), float(variance.freedom[0])
-    half = float(student_quantile(variance.freedom)[0]) * error
+    ends = student_interval(difference, float(variance.total[0]), float(variance.freedom[0]))
     return {
         "difference": difference,
-        "low": max(difference - half, -1.0),
-        "high": min(difference + half, 1.0),
-        "p": float(2 * student.sf(abs(difference) / error, freedom)) if freedom else np.nan,
+        "low": max(ends["low"], -1.0),
+        "high": min(ends["high"], 1.0),
+        "p": ends["p"],
         **n_items,
     }
 
