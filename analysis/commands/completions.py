@@ -11,7 +11,7 @@ from analysis.data.load import ExportedRun, load_run
 from analysis.errors import AnalysisError
 from analysis.typed.completions import COLUMNS, complete, find_blanks
 from experiment.materials.render import render
-from experiment.tables.files import spreadsheet_safe
+from experiment.tables.files import safe_cell
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords
@@ -64,9 +64,7 @@ def completions(
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in complete(scorer, list(progress), top, rendering):
-            writer.writerow(
-                spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in row
-            )
+            writer.writerow(map(safe_cell, row))
             n_words += 1
     click.echo(f"{out}: {n_words:,} words in {len(blanks):,} texts by {scorer.name}")
 

@@ -141,7 +141,6 @@ def _make_notes(results: pd.DataFrame) -> Iterator[str]:
 
 
 _PARADIGM = "paradigm"
-_ALL_ITEMS = "All items"
 ALPHA, POWER = 0.05, 0.8
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.statistics.paired import LEAST_MARGIN_SHARE
 from analysis.statistics.resample import LEVEL
 from experiment.comparisons.contrast import PEOPLE
 from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
@@ -323,6 +324,18 @@ def _format_estimate(
     covariate_note = f"; {row['covariates']} held constant" if row["covariates"] else ""
     estimate = f"{words.with_unit(row['estimate'])}{row['per']}"
     return f"{estimate} ({interval}; {p}{covariate_note})"
+
+
+def describe_reduced_margin(of_study: float) -> str:
+    """Return where a margin that is reduced near 100% comes from.
+
+    Args:
+        of_study: The study's own margin.
+    """
+    return (
+        "computed from these data, not set in advance: the error rate of the more accurate, at "
+        f"least {of_study / LEAST_MARGIN_SHARE:.1%}"
+    )
 
 
 def write_p(p: float) -> str:

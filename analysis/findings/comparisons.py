@@ -13,15 +13,11 @@ from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, me
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
 from analysis.findings.comparison_statements import statements
 from analysis.findings.comparison_table import comparisons_table
-from analysis.findings.comparison_words import ALPHA, NAME
+from analysis.findings.comparison_words import ALPHA, NAME, describe_reduced_margin
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.findings.measures import READING
-from analysis.statistics.paired import (
-    LEAST_MARGIN_SHARE,
-    models_against_models,
-    people_against_models,
-)
+from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.resample import LEVEL
 from analysis.tables.section import Section
 from experiment.comparisons.check import SURPRISAL
@@ -237,10 +233,7 @@ def _name_margin_source(declaration: Comparison, margin: float | None, of_study:
     if margin is None:
         return ""
     if margin < of_study:
-        return (
-            "a margin computed from these data, not set in advance: the error rate of the more "
-            f"accurate, at least {of_study / LEAST_MARGIN_SHARE:.1%}"
-        )
+        return f"a margin {describe_reduced_margin(of_study)}"
     return "the margin of the study"
 
 

@@ -270,7 +270,7 @@ def _draw_figure(fixed: pd.DataFrame, stops: pd.DataFrame, rule: Stopping) -> Fi
         for (name, rows), (colour, _) in zip(
             stops.groupby("construction", sort=False), cycle(MODELS), strict=False
         ):
-            numbers = [0, *range(1, rule.maximum + 1)]
+            numbers = range(rule.maximum + 1)
             shown = rows.loc[rows["reason"] == Reason.DIFFERENCE, "n_at_stop"].to_numpy()
             stopped = rows["n_at_stop"].to_numpy()
             label = str(name)

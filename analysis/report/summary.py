@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.data.load import PEOPLE
 from analysis.findings.comparison_words import (
+    describe_reduced_margin,
     exploratory_verdict,
     has_primary,
     is_answered_first,
@@ -190,9 +191,9 @@ def _describe_margin(difference: Row, margin: float) -> str:
     if reduced_margin >= margin:
         return f"{100 * margin:g} points, that of the study"
     return (
-        f"{100 * reduced_margin:.1f} points, computed from these data (the error rate of the more "
-        f"accurate) in place of the study's {100 * margin:g}, because so near to 100% these would "
-        "be more than twice as many errors"
+        f"{100 * reduced_margin:.1f} points in place of the study's {100 * margin:g}, which so "
+        "near to 100% would be more than twice as many errors; "
+        f"{describe_reduced_margin(margin)}"
     )
 
 

@@ -15,12 +15,13 @@ from analysis.findings.links import LINK_FUNCTIONS
 from analysis.findings.measures import RATING_EFFECTS, READING, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
-from analysis.findings.summary_sentences import correction_in_words
 from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.rating import RATING
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
+
+_LEVEL = 0.05
 
 
 def _join_readings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
@@ -143,3 +144,21 @@ READ_THEN_RATE = ResponseAnalysis(
         SURPRISAL_SHAPE,
     ),
 )
+
+
+def correction_in_words(low: float, high: float, p_holm: float, family: str, n: int) -> str:
+    """Report whether a difference remains after correction, if its own interval excludes zero.
+
+    Args:
+        low: The lower end of the difference's own 95% interval.
+        high: Its upper end.
+        p_holm: The p-value, corrected for the family by Holm's method.
+        family: The family of tests, such as "5 contrasts tested".
+        n: The size of the family.
+    """
+    suffix = f" after correction for the {family}" if n > 1 else ""
+    if p_holm < _LEVEL:
+        return f"a significant difference{suffix}"
+    if n > 1 and not low <= 0 <= high:
+        return f"its own interval excludes zero, but{suffix} there is no significant difference"
+    return "no significant difference"

@@ -4,7 +4,7 @@ A fast pass bounds the error of every token's score. A comparison is decided if 
 by more than the sum of their tokens' error bounds; all others are rescored exactly.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,6 @@ from analysis.scores.materials import Chunk, Floats, Ints, Sentences
 N_SAMPLED = 1_024
 # Exact scores of one sentence differ by less than this between batch shapes.
 EXACT_NATS = 1e-4
-
-RescoreFunction = Callable[[Sequence[int]], pa.Table]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from analysis.tables.accuracy_table import Table
 from analysis.tables.latex import to_latex
 from analysis.tables.text import group_headings, make_blocks, text_lines
-from experiment.tables.files import spreadsheet_safe
+from experiment.tables.files import safe_cell
 
 _NARROWEST_NOTES = 60
 
@@ -26,7 +26,7 @@ def to_csv(table: Table) -> str:
         out.write(f"# In this file shares from 0 to 1, not per cent: {', '.join(shares)}.\n")
     safe_frame = table.frame.round(6).map(
         # Tables print a hyphen where there is nothing; alone it is no formula.
-        lambda cell: spreadsheet_safe(cell) if isinstance(cell, str) and cell != "-" else cell
+        lambda cell: cell if isinstance(cell, str) and cell == "-" else safe_cell(cell)
     )
     safe_frame.to_csv(out, index=False, lineterminator="\n")
     return out.getvalue()

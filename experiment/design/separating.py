@@ -187,13 +187,19 @@ def _cap(sizes: Sequence[float], n: int) -> list[float]:
     """Return probabilities in proportion to sizes that sum to ``n``, none above 1."""
     certain = [False] * len(sizes)
     while True:
-        rest = sum(size for size, one in zip(sizes, certain, strict=True) if not one)
+        rest = sum(size for size, is_certain in zip(sizes, certain, strict=True) if not is_certain)
         factor = (n - sum(certain)) / rest if rest else 0.0
-        above = [one or size * factor >= 1 for size, one in zip(sizes, certain, strict=True)]
+        above = [
+            is_certain or size * factor >= 1
+            for size, is_certain in zip(sizes, certain, strict=True)
+        ]
         if above == certain:
             break
         certain = above
-    return [1.0 if one else size * factor for size, one in zip(sizes, certain, strict=True)]
+    return [
+        1.0 if is_certain else size * factor
+        for size, is_certain in zip(sizes, certain, strict=True)
+    ]
 
 
 def draw_by_probability(probabilities: Sequence[float], rng: random.Random) -> list[int]:

@@ -43,6 +43,11 @@ def spreadsheet_safe(text: str) -> str:
     return text
 
 
+def safe_cell(cell: object) -> object:
+    """Return a cell of a table; of a text, what ``spreadsheet_safe`` returns."""
+    return spreadsheet_safe(cell) if isinstance(cell, str) else cell
+
+
 def safe_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """Return a table as CSV without any text that could be interpreted as a formula.
 
@@ -54,7 +59,7 @@ def safe_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow([spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow(map(safe_cell, row))
     return text.getvalue()
 
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from flask import Blueprint, Response, abort, request, send_from_directory
 
-FAILURE_KINDS = ("refused_before", "lost_before", "lost_after", "error_after")
-
 
 @dataclass
 class Faults:
     """A plan of failures; each occurs once.
 
     Attributes:
-        plan: Number of the request, from 1 -> kind of failure.
+        plan: Number of the request, from 1 -> kind of failure: ``refused_before``,
+            ``lost_before``, ``lost_after`` or ``error_after``.
         n_requests: The number of requests so far.
     """
 

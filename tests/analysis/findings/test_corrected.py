@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.findings.summary_sentences import correction_in_words
+from analysis.responses.reading import correction_in_words
 
 
 @pytest.mark.parametrize(
