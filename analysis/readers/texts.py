@@ -101,6 +101,12 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
     return [ids_of_row[row] for row in rows]
 
 
+def as_ids(names: "pd.Series[str]", items: Sequence[Item]) -> "pd.Series[str]":
+    """Return names with the items' ids in place of those that differ in white space alone."""
+    ids = {" ".join(item.item_id.split()): item.item_id for item in items}
+    return names.map(lambda name: ids.get(" ".join(name.split()), name))
+
+
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:
     """Return the id of each item whose number in its own table no other item has.
 

@@ -43,7 +43,11 @@ from experiment.materials.formats.questions import (
     texts_of,
 )
 from experiment.materials.formats.raw import RawTable, read_raw
-from experiment.materials.formats.regions import join_region_columns, split_barred_regions
+from experiment.materials.formats.regions import (
+    join_region_columns,
+    read_slashes,
+    split_barred_regions,
+)
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
@@ -178,11 +182,11 @@ def _make_drafts_from_table(
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _describe_table(table, columns)
     drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
-    drafts, divided = (
-        (drafts, [])
-        if regions is False
-        else split_barred_regions(drafts, everywhere=regions is None)
-    )
+    divided: list[str] = []
+    if regions is not False:
+        drafts, slashes = read_slashes(drafts)
+        drafts, bars = split_barred_regions(drafts, everywhere=regions is None)
+        divided = [*slashes, *bars]
     headers: dict[str, Header] = {**headers_read(columns)}
     read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
     notes = [
