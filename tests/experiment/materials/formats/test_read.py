@@ -717,7 +717,7 @@ def test_slashes_and_stars_of_every_sentence_are_not_shown(tmp_path):
                            regions=None)  # fmt: skip
     assert [item.good for item in found.items] == [
         "The man saw the dog.",
-        "A boy has seen two cats.",
+        "A boy saw two cats.",
     ]
     own = [dict(item.extra) for item in found.items]
     assert [texts["good_regions"] for texts in own] == [
