@@ -243,7 +243,7 @@ def test_rules_of_harmony_spread_from_vowel_to_vowel(tmp_path: Path):
     [
         ('"N.gender"', '"N.gendre"', "features =", ["inherent feature", 'mean "N.gender"?']),
         ("{A.number.gender}", "{A.nubmer.gender}", "good =", ["neither", 'mean "number"?']),
-        ("{A.number.gender}", "{A.gender}", "good =", ['no form "masculine"', "for each combination of"]),
+        ("{A.number.gender}", "{A.gender}", "good =", ['"masculine"', "one form for each"]),
         ("{N.number} est {A", "{N.number.gender} est {A", "good =", ['"noun" depends']),
         ('"{number}"', '"{gender}"', "condition", ["differs between frames of one condition"]),
         ('inherent = "gender"', 'inherent = "g h | h g"', "inherent", ["name the inherent"]),
