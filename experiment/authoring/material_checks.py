@@ -110,7 +110,7 @@ def check_readable(examined: Examined) -> Iterator[ParallaxError]:
     except ParallaxError:
         # The check of the response type reports this error.
         return
-    if response.step_table is None and not response.has_details:
+    if response.step_table is None and not response.details:
         return
     wrong = []
     for item in examined.items:

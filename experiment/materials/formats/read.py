@@ -8,13 +8,11 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE_WORDS,
-    QUESTION_COLUMNS,
     Header,
     find_columns,
     headers_read,
     key_of,
     kinds_from_conditions,
-    read_question_columns,
     unknown_kinds,
 )
 from experiment.materials.formats.crossing import (
@@ -38,6 +36,12 @@ from experiment.materials.formats.pairs import (
     read_pairs,
     read_sentences,
 )
+from experiment.materials.formats.questions import (
+    QUESTION,
+    read_question_columns,
+    share_of_questions,
+    texts_of,
+)
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import join_region_columns, split_barred_regions
 from experiment.materials.read import read_items
@@ -45,7 +49,7 @@ from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 
 _SHOWN = 3
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
+_MOST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +218,11 @@ def _note_unused_kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[
 
 def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
     """Report an unread column that holds questions."""
-    for name in () if QUESTION_COLUMNS[0] in table.columns else table.columns:
-        cells = [text for row in table.rows if (text := row.values[name])]
-        n_questions = sum(text.endswith(_QUESTION_MARKS) for text in cells)
-        if name not in columns.values() and n_questions > len(cells) / 2:
+    for name in () if QUESTION in table.columns else table.columns:
+        if name not in columns.values() and share_of_questions(table, name) > _MOST:
+            example = texts_of(table, name)[0][:60]
             yield (
-                f'The column "{name}" looks like questions ("{cells[0][:60]}") and is not read: '
+                f'The column "{name}" looks like questions ("{example}") and is not read: '
                 "participants are not asked them. To ask them after each sentence, call the column "
                 "question, and those of the answers answers and answer."
             )

@@ -29,6 +29,7 @@ from experiment.responses.typed.text import (
     LONGEST_TEXT,
     RIGHT,
     TYPED_COLUMNS,
+    TYPED_STORED,
     TYPED_TRIAL_COLUMNS,
     WRONG,
     TypedText,
@@ -59,7 +60,7 @@ class Typed(OneVersion):
     family: ClassVar[str] = "typed"
     template: ClassVar[str] = "typed/typed.html"
     script: ClassVar[str] = "typed/typed.js"
-    has_details: ClassVar[bool] = True
+    details: ClassVar[Mapping[str, str]] = dict.fromkeys(TypedText.model_fields, TYPED_STORED)
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT, Gives.WHOLE_TIME})
     typical_rt_ms: ClassVar[float] = 6000.0
     asked: ClassVar[str] = "typed"
@@ -185,10 +186,7 @@ class Typed(OneVersion):
         return self.allows(text) if text else self.no_answer
 
     def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
-        """Return the answer with its side, and with nothing but what the consent names.
-
-        The side is the first if the answer is an accepted one, else the second.
-        """
+        """Return the answer with its side: the first if it is an accepted one, else the second."""
         accepted, typed = (options or "").split()[1:], _read_typed(answer)
         details = typed.model_dump(exclude_unset=True)
         return replace(answer, side=_find_side(typed.text, accepted), details=details)

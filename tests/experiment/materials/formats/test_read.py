@@ -1,5 +1,7 @@
 """The field's formats, read as people have them."""
 
+import csv
+import io
 import json
 import pickle
 
@@ -465,9 +467,28 @@ def test_columns_of_questions_are_read_in_any_case(tmp_path):
     assert [(one.text, one.answers) for one in questions] == [
         ("Who swam?", ("the boy", "the girl"))
     ] * 2
-    other = table.replace("Question", "Comprehension")
+    other = table.replace("Question", "column_7")
+    found = read_materials(write(tmp_path / "t.csv", other), alone=True, regions=None)
+    assert [question_of(item).text for item in found.items] == ["Who swam?"] * 2
+    other = other.replace("Answers,ANSWER", "a,b")
     notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
     assert any("participants are not asked them" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("Question", '"Option1" and "Option0" hold answers.*no column holds the questions'),
+        ("Option0", 'holds the numbers of options, and only "Option1" is a column of options'),
+    ],
+)
+def test_parts_of_questions_without_the_others_are_refused(tmp_path, left_out, message):
+    table = "Sentence,Question,Option1,Option0,Correct answer\nA cat sleeps.,Who?,Dog,Cat,0\n"
+    rows = [dict(row) for row in csv.DictReader(io.StringIO(table))]
+    kept = [name for name in rows[0] if name != left_out]
+    text = "\n".join([",".join(kept), ",".join(rows[0][name] for name in kept), ""])
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(write(tmp_path / "t.csv", text), alone=True)
 
 
 def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):

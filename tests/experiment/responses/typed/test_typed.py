@@ -12,6 +12,7 @@ from experiment.responses.base import Arrangement, GivenAnswer, Known, Shown
 from experiment.responses.registry import load_response
 from experiment.responses.responders import Accurate
 from experiment.responses.typed.normalise import list_changes, normalise
+from experiment.responses.typed.typed import Typed
 
 ITEM = Item("a-1", Kind.TARGET, "a", "", "t", "", "f", "", "Birds sit in a ___ here.", "")
 RIGHT = replace(ITEM, extra=(("right", "tree | Old\u00a0Oak|"),))
@@ -170,7 +171,7 @@ def test_a_mixed_session_may_have_typed_answers_among_its_tasks():
     )
     assert shown == Arrangement(Side.FIRST, ("cloze", "good", "tree"))
     stored_options = " ".join(shown.options)
-    assert mixed.has_details and mixed.accepts(typed("Tree"), stored_options)
+    assert mixed.details == Typed.details and mixed.accepts(typed("Tree"), stored_options)
     assert mixed.settle(typed("Tree"), stored_options).side == Side.FIRST
     row = {"task": stored_options, "version": stored_options, "details": {"text": "Tree"}}
     derived = mixed.derive_columns(row)
