@@ -43,8 +43,9 @@ def check_all_items(examined: Examined) -> Iterator[ParallaxError]:
     """Read the items, and report errors and oddities."""
     study = examined.study
     refused: list[ParallaxError] = []
-    examined.items = list(load_items(study, refused.append))
-    yield from refused
+    left_out: list[ParallaxError] = []
+    examined.items = list(load_items(study, refused.append, left_out.append))
+    yield from [*refused, *left_out]
     file = str(study.materials_path)
     for finding in check_items(examined.items, alone=_accepts_single_versions(study)):
         if finding.result is Result.FAILED and not refused:
