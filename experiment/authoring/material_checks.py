@@ -15,6 +15,7 @@ from experiment.design.practice import read_practice
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
+from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
 from experiment.materials.read import load_items
 from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
@@ -314,11 +315,14 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
             f"has a context of {len(item.context):,} letters with its picture",
             f"at most {_LONGEST_PICTURE:,}: a picture of up to 95 kB",
         )
-    if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
-        return (
-            "has a picture without a description for people who cannot see it",
-            "what it shows, between the brackets: ![two lines](data:...)",
-        )
+    for picture in PICTURE.finditer(item.context):
+        if not picture[1].strip():
+            return (
+                "has a picture without a description for people who cannot see it",
+                "what it shows, between the brackets: ![two lines](data:...)",
+            )
+        if reason := explain_unshown(picture[2]):
+            return f"has a picture that {reason}", EXPECTED_PICTURE
     return "", ""
 
 
