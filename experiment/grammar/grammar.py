@@ -1,6 +1,6 @@
 """A study's grammar (a TOML file): its lexicons and templates, and the items made from them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -155,25 +155,8 @@ def _generate_items(
     number, n_frames, n_same, first_same = 0, 0, 0, ""
     for frame, entries, cells in template.frames():
         n_frames += 1
-        numbers = count(number + 1)
-        items = [
-            Item(
-                f"{template.name}-{next(numbers)}",
-                template.kind,
-                template.construction,
-                cell.condition,
-                template.name,
-                cell.features,
-                frame,
-                spell(cell.context.format(*entries), rewrites),
-                spell(cell.good.format(*entries), rewrites),
-                spell(cell.bad.format(*entries), rewrites),
-                spell(cell.distractor.format(*entries), rewrites),
-                template.contrast,
-            )
-            for cell in cells
-        ]
-        same = [n for n, item in enumerate(items) if item.good in (item.bad, item.distractor)]
+        items = _make_items(template, frame, entries, cells, rewrites, number)
+        same = _find_same(items)
         if same:
             n_same += 1
             first_same = first_same or _describe_same(
@@ -192,6 +175,64 @@ def _generate_items(
                 where=template.place.where,
             )
         )
+
+
+def _make_items(
+    template: Template,
+    frame: str,
+    entries: Entries,
+    cells: Sequence[Cell],
+    rewrites: Sequence[Rewrite],
+    n_before: int,
+) -> list[Item]:
+    numbers = count(n_before + 1)
+    return [
+        Item(
+            f"{template.name}-{next(numbers)}",
+            template.kind,
+            template.construction,
+            cell.condition,
+            template.name,
+            cell.features,
+            frame,
+            spell(cell.context.format(*entries), rewrites),
+            spell(cell.good.format(*entries), rewrites),
+            spell(cell.bad.format(*entries), rewrites),
+            spell(cell.distractor.format(*entries), rewrites),
+            template.contrast,
+        )
+        for cell in cells
+    ]
+
+
+def _find_same(items: Sequence[Item]) -> list[int]:
+    """Return which items have two versions alike."""
+    return [n for n, item in enumerate(items) if item.good in (item.bad, item.distractor)]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An item with what it was made from: the entry of each slot, and the condition's patterns."""
+
+    item: Item
+    entries: Entries
+    cell: Cell
+
+
+def list_examples(grammar: Grammar, template: Template) -> list[Example]:
+    """Return the item of each condition in a template's first frame that is not left out.
+
+    Raises:
+        MaterialsError: The template has no such frame.
+    """
+    first_same = ""
+    for frame, entries, cells in template.frames():
+        items = _make_items(template, frame, entries, cells, grammar.rewrites, 0)
+        same = _find_same(items)
+        if not same:
+            return [Example(i, entries, cell) for i, cell in zip(items, cells, strict=True)]
+        first_same = first_same or _describe_same(template, entries, cells[same[0]], items[same[0]])
+    raise _make_empty_error(template, first_same)
 
 
 def _describe_same(template: Template, entries: Entries, cell: Cell, item: Item) -> str:
