@@ -136,7 +136,7 @@ def test_after_the_end_the_page_offers_one_button_and_speaks_of_no_choice(visito
     assert "Stop taking part" not in asked + visitor.page().text
     assert "Keep my answers and go back" in asked
     assert "Stop and" not in asked
-    assert "Do not stop" not in asked
+    assert "Go back to the study" not in asked
     refused = leave(visitor, "perhaps").text
     assert "Nothing was erased. To have your answers erased, please go back" in refused
     assert "choose" not in refused
