@@ -56,7 +56,7 @@ REPLACE = click.option(
 
 @click.command()
 @click.argument("file", type=_PATH)
-@click.option("--items", type=_PATH, help="The items that were judged.")
+@click.option("--items", type=_PATH, help="The items that were judged, or their study.")
 @click.option("--mapping", type=_PATH, help="What the columns mean (TOML), instead of guessing.")
 @COLUMNS
 @SHEET

@@ -72,7 +72,10 @@ class _FrozenFacts(BaseModel):
 
 
 class RunFacts(_FrozenFacts):
-    """What the export says about its run, under "parallax" in datapackage.json."""
+    """What the export says about its run, under "parallax" in datapackage.json.
+
+    Judgments that were collected elsewhere have the name of their file as the run, and no study.
+    """
 
     run: str
     study: str
@@ -86,6 +89,13 @@ class RunFacts(_FrozenFacts):
     rendering: str
     still_filling: bool = False
     session: int = 1  # of a study in parts; a first part says nothing
+
+    @property
+    def source(self) -> str:
+        """The run and its study, or the file of judgments that were collected elsewhere."""
+        if not self.study:
+            return f"{self.run}, collected elsewhere"
+        return f"run {self.run} of {self.study} {self.study_version}"
 
     @property
     def written(self) -> str:
