@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -77,8 +77,19 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         return judgments_as_run(published.long, published.items, path)
     if items is None:
         raise missing_items_error(path)
-    known_items = read_known_items(items)
-    return interpret_source(source, meaning, known_items, decided=False).run
+    run = interpret_source(source, meaning, read_known_items(items), decided=False).run
+    return run if is_materials(str(items)) else _adopt_questions(run, load_study(str(items)))
+
+
+def _adopt_questions(run: ExportedRun, study: Study) -> ExportedRun:
+    """Return judgments collected elsewhere with the questions that their study declares."""
+    questions = {
+        "study": run.study.study.model_copy(update={"title": study.study.title}),
+        "constructions": study.constructions,
+        "analysis": study.analysis,
+        "comparisons": study.comparisons,
+    }
+    return replace(run, study=run.study.model_copy(update=questions))
 
 
 def missing_items_error(path: Path) -> AnalysisError:
@@ -369,7 +380,7 @@ def make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
     return Study(
         folder=path.with_suffix(""),
         study=About(name=_study_name(path), title=path.stem, version="1", language="en"),
-        materials=Materials(grammar="grammar.toml"),
+        materials=Materials(items=path.name),
         constructions=[
             Construction(name=name, title=re.sub("_+", " ", name))
             for name in items["construction"].unique()
