@@ -179,7 +179,7 @@ def _read_score_source(
 
 def _missing_items_error(file: Path) -> AnalysisError:
     return AnalysisError(
-        "the file of scores does not contain the items",
+        "the file of scores does not contain the items' texts",
         where=str(file),
         expected="both versions of each item in the same file, or the items",
         remedy="Name the study or the file of items with --items; for single sentences, name this "

@@ -7,6 +7,7 @@ A test compares it with the exported columns.
 from collections.abc import Iterator
 
 from experiment.exclusion.rules import decided_by_score
+from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
@@ -35,12 +36,14 @@ def list_stored_data(
         collected: What the run stores; None for what a run launched now would store.
         serverless: Whether the study is static, without a server of ours that limits arrivals.
     """
-    collected = list_collected() if collected is None else collected
+    response = response_of(study)
+    collected = list_collected(response) if collected is None else collected
     yield gettext(
         "Two random codes instead of your name (one is shown only to you), and when you came,"
         " agreed, came back and finished."
     )
-    yield from (*_describe_answer_data(study), *map(gettext, list_declared_sentences(collected)))
+    yield from _describe_answer_data(study, response)
+    yield from map(gettext, list_declared_sentences(collected, response))
     yield gettext(
         "Once for each device you use: the browser's family (such as Firefox), the screen's refresh"
         " rate, the time zone's offset, the language, and whether the browser says that a program"
@@ -123,7 +126,7 @@ def describe_device_data() -> str:
     )
 
 
-def _describe_answer_data(study: Study) -> Iterator[str]:
+def _describe_answer_data(study: Study, response: ResponseType) -> Iterator[str]:
     """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
         "For each of your choices: what you chose, when, and whether by key, mouse or touch."
@@ -142,13 +145,7 @@ def _describe_answer_data(study: Study) -> Iterator[str]:
             "The path of the mouse, pen or finger during each choice, and when keys were pressed"
             " and let go, but not which keys."
         )
-    if response_of(study).has_details:
-        yield gettext(
-            "What you type in a trial, as you typed it; when you began and ended; how often you"
-            " deleted something; and whether you pasted it, your device put it in, or you typed it"
-            " with an input method, as for Chinese."
-        )
-    if response_of(study).step_table:
+    if response.step_table:
         yield gettext(
             "For each word or part of a sentence: when it appeared and how long you took, and where"
             " there were two words, which ones you chose."

@@ -8,7 +8,7 @@ PAGES = {
         "Studies, materials, lists, rules and tables. Nothing here needs a server or a model.",
         (
             "experiment.studies.load",
-            "experiment.materials.grammar",
+            "experiment.grammar.grammar",
             "experiment.materials.render",
             "experiment.design.lists",
             "experiment.design.audit.audit",

@@ -8,13 +8,11 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE_WORDS,
-    QUESTION_COLUMNS,
     Header,
     find_columns,
     headers_read,
     key_of,
     kinds_from_conditions,
-    read_question_columns,
     unknown_kinds,
 )
 from experiment.materials.formats.crossing import (
@@ -38,14 +36,24 @@ from experiment.materials.formats.pairs import (
     read_pairs,
     read_sentences,
 )
+from experiment.materials.formats.questions import (
+    QUESTION,
+    read_question_columns,
+    share_of_questions,
+    texts_of,
+)
 from experiment.materials.formats.raw import RawTable, read_raw
-from experiment.materials.formats.regions import join_region_columns, split_barred_regions
+from experiment.materials.formats.regions import (
+    join_region_columns,
+    read_slashes,
+    split_barred_regions,
+)
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 
 _SHOWN = 3
-_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
+_MOST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +182,11 @@ def _make_drafts_from_table(
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _describe_table(table, columns)
     drafts, changed = (drafts, []) if as_written else collapse_spaces(drafts)
-    drafts, divided = (
-        (drafts, [])
-        if regions is False
-        else split_barred_regions(drafts, everywhere=regions is None)
-    )
+    divided: list[str] = []
+    if regions is not False:
+        drafts, slashes = read_slashes(drafts)
+        drafts, bars = split_barred_regions(drafts, everywhere=regions is None)
+        divided = [*slashes, *bars]
     headers: dict[str, Header] = {**headers_read(columns)}
     read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
     notes = [
@@ -214,12 +222,11 @@ def _note_unused_kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[
 
 def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
     """Report an unread column that holds questions."""
-    for name in () if QUESTION_COLUMNS[0] in table.columns else table.columns:
-        cells = [text for row in table.rows if (text := row.values[name])]
-        n_questions = sum(text.endswith(_QUESTION_MARKS) for text in cells)
-        if name not in columns.values() and n_questions > len(cells) / 2:
+    for name in () if QUESTION in table.columns else table.columns:
+        if name not in columns.values() and share_of_questions(table, name) > _MOST:
+            example = texts_of(table, name)[0][:60]
             yield (
-                f'The column "{name}" looks like questions ("{cells[0][:60]}") and is not read: '
+                f'The column "{name}" looks like questions ("{example}") and is not read: '
                 "participants are not asked them. To ask them after each sentence, call the column "
                 "question, and those of the answers answers and answer."
             )
