@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import find_codes, take_values
-from analysis.data.load import ExportedRun, ScoreFacts
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import find_codes, have_equal_text, take_values
-from analysis.data.load import PEOPLE, ExportedRun, RunFacts
+from analysis.data.facts import RunFacts
+from analysis.data.load import PEOPLE, ExportedRun
 from analysis.data.own_columns import prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.data.load import RunFacts, ScoreFacts
+from analysis.data.facts import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
 from analysis.scores.metrics import SUM, describe_metric
 
