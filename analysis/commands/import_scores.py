@@ -13,7 +13,7 @@ from analysis.commands.import_judgments import (
     SCORE_FILE,
     write_published_scores,
 )
-from analysis.data.load import ScoreFacts
+from analysis.data.facts import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_import_record
