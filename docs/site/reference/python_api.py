@@ -37,6 +37,7 @@ PAGES = {
             "analysis.compare",
             "analysis.comparison",
             "analysis.result",
+            "analysis.data.facts",
             "analysis.data.load",
             "analysis.data.join",
             "analysis.scores.metrics",

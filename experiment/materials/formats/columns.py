@@ -112,6 +112,8 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         # A column "grammatical" without its counterpart marks a sentence as good or bad.
         headers.pop("good", None)
         _find_column("version", by_key, headers)
+    if {"item", "item_id"} & named_headers.keys() == set():
+        _settle_ids(table, headers)
     if "kind" in headers and "kind" not in named_headers and unknown_kinds(table, headers["kind"]):
         _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.
@@ -121,6 +123,21 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         headers = {our_column: header for our_column, header in headers.items() if header != column}
         headers["kind"] = column
     return headers
+
+
+def _settle_ids(table: RawTable, headers: dict[str, str]) -> None:
+    """Exchange the columns of ids and items where ids repeat and items do not."""
+    if "item_id" not in headers:
+        return
+    repeats = {
+        role: len({row.values[headers[role]] for row in table.rows}) < len(table.rows)
+        for role in ("item_id", "item")
+        if role in headers
+    }
+    if repeats["item_id"] and not repeats.get("item", False) and "condition" in headers:
+        ids, items = headers.pop("item_id"), headers.get("item")
+        headers["item"] = ids
+        headers |= {"item_id": items} if items else {}
 
 
 def _column_of_kinds(
