@@ -94,7 +94,7 @@ class Services:
         if (known_type := self._types.get(run.id)) is not None:
             return known_type
         response_type = response_of(self.study_of(session, run))
-        if not list_uncollected_fields(self.collected_of(session, run)):
+        if not list_uncollected_fields(self.collected_of(session, run), response_type):
             # Only such runs are recorded in batches, because a batch stores every field.
             self._types[run.id] = response_type
         return response_type

@@ -147,7 +147,7 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
 def _is_answered_at_once(study: Study) -> bool:
     """Return whether a trial is a prompt with one choice: not steps, tasks or text."""
     response = known_response(study)
-    has_more = response and (response.step_table or response.types or response.has_details)
+    has_more = response and (response.step_table or response.types or response.details)
     return not has_more
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import find_codes, take_values
-from analysis.data.load import ExportedRun, ScoreFacts
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
@@ -56,7 +57,7 @@ REPLACE = click.option(
 
 @click.command()
 @click.argument("file", type=_PATH)
-@click.option("--items", type=_PATH, help="The items that were judged.")
+@click.option("--items", type=_PATH, help="The items that were judged, or their study.")
 @click.option("--mapping", type=_PATH, help="What the columns mean (TOML), instead of guessing.")
 @COLUMNS
 @SHEET

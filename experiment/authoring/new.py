@@ -211,7 +211,7 @@ def _write_folder(new_folder: NewStudy, into: Path, title: str, language: str) -
     if materials.practice:
         text = practice_toml(
             materials.practice,
-            columns=task.response.step_table is not None or task.response.has_details,
+            columns=bool(task.response.step_table or task.response.details),
         )
         (into / PRACTICE_FILE).write_text(text, encoding="utf-8", newline="\n")
     _write_texts(into / "texts" / language, task, design)

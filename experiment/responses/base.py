@@ -50,8 +50,9 @@ class ResponseType(Timed, Proposals, ABC):
         template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
         script: The script that reads an answer on the page, located likewise.
-        has_details: Whether the script sends details of an answer, of which the type derives
-            columns; its ``accepts`` refuses details that are wrong.
+        details: What the script sends of an answer besides a side or a rating: each key with the
+            sentence by which the consent names it. Only these keys are stored, and a run stores
+            only those that were declared at its launch. ``accepts`` refuses wrong details.
         columns: The columns that one answer fills in the exported table of responses.
         trial_columns: Columns that the exported table of trials adds or redefines.
         step_table: The exported table of the measurements of each word or region, for types that
@@ -78,7 +79,7 @@ class ResponseType(Timed, Proposals, ABC):
     measures: ClassVar[tuple[str, ...]] = ()
     template: ClassVar[str]
     script: ClassVar[str] = "choice/choice.js"
-    has_details: ClassVar[bool] = False
+    details: ClassVar[Mapping[str, str]] = {}
     columns: ClassVar[tuple[Column, ...]]
     trial_columns: ClassVar[tuple[Column, ...]] = ()
     step_table: ClassVar[TableSchema | None] = None

@@ -71,7 +71,7 @@ class Screens:
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
         several = bool(self.response.named_scales)
-        has_own_answers = self.response.step_table or self.response.has_details
+        has_own_answers = self.response.step_table or self.response.details
         if self.response.types or has_own_answers or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',
@@ -82,7 +82,7 @@ class Screens:
                 else "Make a study of each of its scales, and take those"
                 if several
                 else "Models cannot take trials with a page of their own, such as typed answers"
-                if self.response.has_details
+                if self.response.details
                 else "For sentences that are read step by step, `parallax reading surprisal` "
                 "computes a model's surprisal at each word",
             )

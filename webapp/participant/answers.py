@@ -73,7 +73,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         answer, study = read_answer(body), services.study_of(session, run)
         response, now = services.response_of(session, run), services.now()
         count_returning_participant(session, participant)
-        left_out = list_uncollected_fields(services.collected_of(session, run))
+        left_out = list_uncollected_fields(services.collected_of(session, run), response)
         remaining = record_answer(
             session, participant, answer, now, response, study.attention, left_out=left_out
         )
@@ -109,7 +109,8 @@ def note(token: str) -> dict[str, bool]:
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        left_out = list_uncollected_fields(services.collected_of(session, run))
+        response = services.response_of(session, run)
+        left_out = list_uncollected_fields(services.collected_of(session, run), response)
         note_device(session, participant, read_device(body), services.now(), left_out=left_out)
         session.commit()
     return {"saved": True}

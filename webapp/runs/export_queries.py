@@ -106,7 +106,7 @@ def _list_further_columns(
     columns: list[ColumnElement[Any]] = []
     if JUDGE in table.columns:
         columns.append(literal(PROGRAM if run.simulated else PERSON).label(JUDGE.name))
-    if table.name == RESPONSES.name and response_of(load_launched_study(session, run)).has_details:
+    if table.name == RESPONSES.name and response_of(load_launched_study(session, run)).details:
         columns.append(Response.steps.label("details"))
     return columns
 
@@ -147,7 +147,7 @@ def _choose_row_completion(
 def _make_response_completion(
     response: ResponseType,
 ) -> Callable[[dict[str, object]], dict[str, object]]:
-    if not (response.step_table or response.has_details):
+    if not (response.step_table or response.details):
         return response.derive_all_columns
     return lambda row: response.derive_all_columns(row | read_row_measures(row))
 

@@ -10,6 +10,7 @@ from experiment.authoring.check import require_sound
 from experiment.authoring.plan import refuse_silent_change
 from experiment.design.lists import BuiltLists
 from experiment.materials.read import item_row
+from experiment.responses.registry import response_of
 from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from webapp.core.tokens import new_reference
@@ -101,7 +102,7 @@ def launch_run(
     )
     session.add(run)
     session.flush()
-    freeze_collected(session, run)
+    freeze_collected(session, run, response_of(study))
     session.add_all((*_make_study_files(run, study), *_make_run_items(run, sound.built)))
     session.add_all(_make_places(run, study))
     session.flush()

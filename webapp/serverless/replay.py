@@ -233,14 +233,14 @@ class SessionReplay:
         if participant.state in (State.LEFT, State.WITHDRAWN):
             return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
-        left_out = list_uncollected_fields(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run), self._response)
         record_answer(
             self.session, participant, answer, entry.at, self._response, left_out=left_out
         )
 
     def _device(self, replayed: ReplayedSession, entry: Entry) -> None:
         device = read_device(json.dumps(entry.body).encode())
-        left_out = list_uncollected_fields(collected_of(self.session, self.run))
+        left_out = list_uncollected_fields(collected_of(self.session, self.run), self._response)
         note_device(self.session, _get_participant(replayed), device, entry.at, left_out=left_out)
 
     def _questionnaire(self, replayed: ReplayedSession, entry: Entry) -> None:

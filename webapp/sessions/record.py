@@ -18,7 +18,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
 from webapp.sessions.answered import answer_column, count_unanswered
-from webapp.sessions.collected import Collected
+from webapp.sessions.collected import Collected, keep_collected_details
 from webapp.sessions.lease import resume_session
 from webapp.sessions.leave import count_catch_errors, end_visit
 from webapp.sessions.measurements import (
@@ -131,11 +131,13 @@ def record_answer(
         raise RequestError(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
-    trial_id, stored_uuid, remaining, options = _find_trial(session, participant, answer, response)
+    trial_id, stored_uuid, remaining, settled = _find_trial(
+        session, participant, answer, response, left_out
+    )
     if participant.state == State.ABANDONED:
         resume_session(session, participant, now)
     if stored_uuid is None:
-        values = response_values(trial_id, answer, now, response.settle(answer.given, options))
+        values = response_values(trial_id, answer, now, settled)
         session.add(
             Response(**{k: v for k, v in values.items() if f"response.{k}" not in left_out})
         )
@@ -143,7 +145,7 @@ def record_answer(
         session.add_all(event for event in events if f"event.{event.kind}" not in left_out)
         remaining -= 1
     elif stored_uuid != str(answer.uuid):
-        _store_late_answer(session, participant, answer, now, left_out)
+        _store_late_answer(session, participant, answer, settled, now, left_out)
     if attention is not None and participant.state == State.WORKING:
         session.flush()
         if count_catch_errors(session, participant) > attention.max_catch_errors:
@@ -168,9 +170,13 @@ _FIND_TRIAL = select(
 
 
 def _find_trial(
-    session: Session, participant: Participant, answer: PostedAnswer, response: ResponseType
-) -> tuple[int, str | None, int, str | None]:
-    """Return the trial's id, its answer's UUID, the number of unanswered trials, and its options.
+    session: Session,
+    participant: Participant,
+    answer: PostedAnswer,
+    response: ResponseType,
+    left_out: Collected,
+) -> tuple[int, str | None, int, GivenAnswer]:
+    """Return a trial's id, its answer's UUID, the number of unanswered trials, and what to store.
 
     Raises:
         RequestError: There is no such trial, or it cannot be answered like this.
@@ -185,13 +191,38 @@ def _find_trial(
             code="unknown_position",
         )
     trial_id, stored_uuid, remaining, options = trial_row
-    if not response.accepts(answer.given, options):
+    settled = settle_answer(answer, options, response, left_out)
+    if settled is None:
         raise RequestError(
             gettext("Trial %(number)s cannot be answered like this.", number=answer.position),
             status=400,
             code="impossible_answer",
         )
-    return trial_id, stored_uuid, remaining, options
+    return trial_id, stored_uuid, remaining, settled
+
+
+def settle_answer(
+    answer: PostedAnswer,
+    options: str | None,
+    response: ResponseType,
+    left_out: Collected = frozenset(),
+) -> GivenAnswer | None:
+    """Return an answer as it is stored; None if its trial cannot be answered like this.
+
+    Args:
+        answer: The answer.
+        options: The versions on the trial's screen, joined by spaces; None for a pair.
+        response: The response type of the study's trials.
+        left_out: The fields that the run does not store.
+    """
+    given = answer.given
+    # A type that declares no details would lose them.
+    if (given.details and not response.details) or not response.accepts(given, options):
+        return None
+    settled = response.settle(given, options)
+    if settled.details is None:
+        return settled
+    return keep_collected_details(settled, response.of_options(options), left_out)
 
 
 def response_values(
@@ -220,6 +251,7 @@ def _store_late_answer(
     session: Session,
     participant: Participant,
     answer: PostedAnswer,
+    settled: GivenAnswer,
     now: datetime,
     left_out: Collected,
 ) -> None:
@@ -229,8 +261,9 @@ def _store_late_answer(
     fields = answer.model_dump(
         mode="json",
         exclude_none=True,
-        exclude={"waited_ms", "round_trip_ms", "trace", *EVENT_FIELDS},
+        exclude={"waited_ms", "round_trip_ms", "trace", "details", *EVENT_FIELDS},
     )
+    fields |= {"details": settled.details} if settled.details else {}
     detail = {k: str(v) for k, v in fields.items() if f"response.{k}" not in left_out}
     late_answers = session.scalars(
         select(Event).where(

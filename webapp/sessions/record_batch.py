@@ -30,7 +30,12 @@ from webapp.database.prepared import (
 from webapp.database.write_lock import driver_transaction
 from webapp.sessions.answered import answer_column, count_unanswered
 from webapp.sessions.measurements import make_event_rows
-from webapp.sessions.record import RESPONSE_COLUMNS, PostedAnswer, response_values
+from webapp.sessions.record import (
+    RESPONSE_COLUMNS,
+    PostedAnswer,
+    response_values,
+    settle_answer,
+)
 
 Payload = TypeVar("Payload")
 Result = TypeVar("Result")
@@ -278,11 +283,10 @@ def _store_ordinary_answers(
         connection, make_pairs_parameters(answer_keys, dialect)
     ):
         sent_answer, response = sent[id_]
-        given = sent_answer.answer.given
-        if not response.accepts(given, options):
+        settled = settle_answer(sent_answer.answer, options, response)
+        if settled is None:
             continue
         if stored_uuid is None:
-            settled = response.settle(given, options)
             rows.append(response_values(trial_id, sent_answer.answer, sent_answer.at, settled))
             events += make_event_rows(
                 id_, sent_answer.answer.position, sent_answer.answer, sent_answer.at

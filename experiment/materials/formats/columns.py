@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from experiment.errors import MaterialsError, suggest
 from experiment.materials.formats.raw import RawTable
-from experiment.records import PAIR, Kind
+from experiment.records import Kind
 
 # The first name is Parallax's; the others are those of BLiMP, BabyLM, MultiBLiMP, PCIbex, Ibex and
 # spreadsheets. Case, spaces and hyphens do not matter.
@@ -54,7 +54,6 @@ _CERTAIN_WORDS = {"filler", "fillers", "fill", "catch", "attention check", "atte
 _WORDS_WITHIN = {"filler", "fillers", "practice"}
 # Words that name conditions more often than kinds: alone they make no column of kinds.
 _AMBIGUOUS_WORDS = {"control", "controls", "test", "item", "check", "distractor", "critical"}
-QUESTION_COLUMNS = ("question", "answers", "answer")
 
 # The columns of the items table that each name fills; all other names fill their own column.
 _ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
@@ -113,6 +112,8 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         # A column "grammatical" without its counterpart marks a sentence as good or bad.
         headers.pop("good", None)
         _find_column("version", by_key, headers)
+    if {"item", "item_id"} & named_headers.keys() == set():
+        _settle_ids(table, headers)
     if "kind" in headers and "kind" not in named_headers and unknown_kinds(table, headers["kind"]):
         _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.
@@ -122,6 +123,21 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         headers = {our_column: header for our_column, header in headers.items() if header != column}
         headers["kind"] = column
     return headers
+
+
+def _settle_ids(table: RawTable, headers: dict[str, str]) -> None:
+    """Exchange the columns of ids and items where ids repeat and items do not."""
+    if "item_id" not in headers:
+        return
+    repeats = {
+        role: len({row.values[headers[role]] for row in table.rows}) < len(table.rows)
+        for role in ("item_id", "item")
+        if role in headers
+    }
+    if repeats["item_id"] and not repeats.get("item", False) and "condition" in headers:
+        ids, items = headers.pop("item_id"), headers.get("item")
+        headers["item"] = ids
+        headers |= {"item_id": items} if items else {}
 
 
 def _column_of_kinds(
@@ -200,68 +216,6 @@ def _kind_within(condition: str) -> str:
     """Return the kind that begins or ends a condition's name, as in filler_coherent."""
     parts = re.split(r"[_.\s-]+", condition)
     return next((part for part in (parts[0], parts[-1]) if part in _WORDS_WITHIN), "")
-
-
-def read_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> RawTable:
-    """Return a table whose question columns have the names, in lower case, that trials expect.
-
-    The right answer may be the number of one of two columns of options, as 1 is of "Option1".
-    Numbers are no questions; without a column of questions, columns called answer keep their names.
-    """
-    by_key = {key_of(name): name for name in table.columns if name not in named_headers.values()}
-    question, answers, answer = QUESTION_COLUMNS
-    if question not in by_key:
-        return table
-    texts = [row.values[by_key[question]] for row in table.rows]
-    if all(re.fullmatch(r"[\d.]*", text) for text in texts):
-        note = f'The column "{by_key[question]}" holds numbers, not questions: none are asked.'
-        aside = {question: f"{question}_number"} if question in table.columns else {}
-        return replace(table.renamed(aside), notes=(*table.notes, note))
-    notes = []
-    # Without sentences, options are those of a choice.
-    correct = by_key.get("correct_answer", "") if by_key.keys() & {*NAMES["sentence"]} else ""
-    options = [by_key[key] for key in by_key if re.fullmatch(r"option_?\d+", key)]
-    if correct and answers not in by_key and answer not in by_key and len(options) == len(PAIR):
-        table = _answers_of_options(table, options, correct)
-        notes.append(f"answers from {' and '.join(options)}, answer from {correct}")
-    elif correct and answer not in by_key:
-        by_key[answer] = correct
-    names = {
-        by_key[name]: name
-        for name in QUESTION_COLUMNS
-        if name in by_key and name not in table.columns
-    }
-    notes = [*(f"{name} from {header}" for header, name in names.items()), *notes]
-    if not notes:
-        return table
-    return replace(
-        table.renamed(names), notes=(*table.notes, f"Questions are read: {', '.join(notes)}.")
-    )
-
-
-def _answers_of_options(table: RawTable, options: Sequence[str], correct: str) -> RawTable:
-    """Return a table with the answers to each question in place of the options, and the right one.
-
-    Raises:
-        MaterialsError: The right answer is the number of no option.
-    """
-    _, answers, answer = QUESTION_COLUMNS
-    by_number = {re.sub(r"\D", "", name): name for name in options}
-    rows = []
-    for row in table.rows:
-        number = row.values[correct]
-        if number not in (*by_number, ""):
-            raise MaterialsError(
-                f'"{number}" in the column "{correct}" is the number of no option',
-                where=row.place,
-                expected=" or ".join(by_number),
-            )
-        right = row.values[by_number[number]] if number else ""
-        texts = {answers: "|".join(row.values[name] for name in options), answer: right}
-        values = {name: text for name, text in row.values.items() if name not in options}
-        rows.append(replace(row, values={**values, **texts}))
-    left = [name for name in table.columns if name not in options]
-    return replace(table, columns=(*left, answers, answer), rows=tuple(rows))
 
 
 def headers_read(headers: Mapping[str, str]) -> dict[str, str]:

@@ -169,9 +169,9 @@ class Mixed(ResponseType):
         return frozenset().union(*(type_.gives for type_ in self.types.values()))
 
     @cached_property
-    def has_details(self) -> bool:  # type: ignore[override]
-        """Whether the answers to any of the tasks have details."""
-        return any(type_.has_details for type_ in self.types.values())
+    def details(self) -> Mapping[str, str]:  # type: ignore[override]
+        """The details of the answers to any of the tasks."""
+        return {key: told for type_ in self.types.values() for key, told in type_.details.items()}
 
     # What the screen shows.
 
@@ -278,7 +278,7 @@ class Mixed(ResponseType):
         steps, details = row.pop("steps", None), row.pop("details", None)
         assert isinstance(steps, Steps | None)
         of_task = row | {"version": task_options} | ({"steps": steps} if type_.step_table else {})
-        of_task |= {"details": details} if type_.has_details else {}
+        of_task |= {"details": details} if type_.details else {}
         return {**type_.derive_all_columns(of_task), **self._foreign_columns[task], "task": task}
 
     @cached_property

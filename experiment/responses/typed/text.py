@@ -20,6 +20,12 @@ RIGHT, WRONG = Side.FIRST, Side.SECOND
 LONGEST_TEXT = 1000
 # The exported column that holds what a participant typed.
 TYPED_COLUMN = "typed"
+# What the consent says of a typed answer.
+TYPED_STORED = (
+    "What you type in a trial, as you typed it; when you began and ended; how often you deleted"
+    " something; and whether you pasted it, your device put it in, or you typed it with an input"
+    " method, as for Chinese."
+)
 _DAY_MS = 24 * 60 * 60 * 1000
 
 

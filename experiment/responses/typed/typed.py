@@ -29,6 +29,7 @@ from experiment.responses.typed.text import (
     LONGEST_TEXT,
     RIGHT,
     TYPED_COLUMNS,
+    TYPED_STORED,
     TYPED_TRIAL_COLUMNS,
     WRONG,
     TypedText,
@@ -38,6 +39,7 @@ from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
 ANSWER_SEPARATOR = "|"
+MOST_ACCEPTED = 100
 NO_ANSWER = "no answer"
 # A screen never shows them where they stand: they turn the text around them.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -59,7 +61,7 @@ class Typed(OneVersion):
     family: ClassVar[str] = "typed"
     template: ClassVar[str] = "typed/typed.html"
     script: ClassVar[str] = "typed/typed.js"
-    has_details: ClassVar[bool] = True
+    details: ClassVar[Mapping[str, str]] = dict.fromkeys(TypedText.model_fields, TYPED_STORED)
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.RIGHT, Gives.WHOLE_TIME})
     typical_rt_ms: ClassVar[float] = 6000.0
     asked: ClassVar[str] = "typed"
@@ -106,6 +108,15 @@ class Typed(OneVersion):
         cell = dict(item.extra).get(self.accepted, "")
         answers = [answer.strip() for answer in cell.split(ANSWER_SEPARATOR)]
         answers = [answer for answer in answers if answer]
+        if len(answers) > MOST_ACCEPTED:
+            # The server compares each of them with every answer.
+            raise StudyError(
+                f'the item "{item.item_id}" has {len(answers):,} accepted answers',
+                where="response typed",
+                expected=f"at most {MOST_ACCEPTED}",
+                remedy="`parallax compare --variants` counts misspellings as the answers that you "
+                "name",
+            )
         for answer in answers:
             if not self.allows(answer):
                 raise StudyError(
@@ -185,10 +196,7 @@ class Typed(OneVersion):
         return self.allows(text) if text else self.no_answer
 
     def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
-        """Return the answer with its side, and with nothing but what the consent names.
-
-        The side is the first if the answer is an accepted one, else the second.
-        """
+        """Return the answer with its side: the first if it is an accepted one, else the second."""
         accepted, typed = (options or "").split()[1:], _read_typed(answer)
         details = typed.model_dump(exclude_unset=True)
         return replace(answer, side=_find_side(typed.text, accepted), details=details)

@@ -60,7 +60,7 @@ def test_a_reload_goes_on_where_the_participant_was(visitor):
     again = visitor.session()
     assert again["trials"] == trials
     assert again["answered"] == [1, 2, 3]
-    assert "You continue where you were" in visitor.page().text
+    assert "You will continue where you left off" in visitor.page().text
 
 
 def test_a_session_goes_on_after_the_server_was_restarted(visitor, instance, clock):

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select, update
 
 from experiment.participation import EventKind
+from experiment.responses.registry import response_of
 from experiment.tables.files import read_table
 from experiment.tables.observation_tables import EVENT_KINDS, EVENTS, INTEGRITY
 from tests.webapp.conftest import Visitor, start_run
@@ -232,11 +233,11 @@ def test_people_who_were_not_told_of_it_are_not_compared_with_those_of_other_run
     run, sessions, shell, study
 ):
     other = start_run(sessions, study)
-    told = "may be compared with those of other participants, also of other studies of this site"
+    told = "mouse movements with those of other participants, also in other studies on this site"
     assert told in "".join(list_stored_data(study, known_to_platform=False))
     with sessions.begin() as session:
         stamp = Stamp.name == f"collected {other.ref}"
-        earlier = json.dumps(sorted(list_collected() - {ACROSS_RUNS}))
+        earlier = json.dumps(sorted(list_collected(response_of(study)) - {ACROSS_RUNS}))
         session.execute(update(Stamp).where(stamp).values(value=earlier))
     refused = (
         "the consent pages of these runs do not say that times are compared with those of other"

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -287,7 +288,7 @@ def test_only_what_a_trial_offers_can_be_answered(
 class Hummed(SentencePair):
     """A type whose script sends how often something was hummed; twice is right."""
 
-    has_details: ClassVar[bool] = True
+    details: ClassVar[Mapping[str, str]] = {"hums": "How often you hummed."}
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         return answer.side is None and set(answer.details or ()) == {"hums"}

@@ -1,5 +1,7 @@
 """The field's formats, read as people have them."""
 
+import csv
+import io
 import json
 import pickle
 
@@ -465,9 +467,28 @@ def test_columns_of_questions_are_read_in_any_case(tmp_path):
     assert [(one.text, one.answers) for one in questions] == [
         ("Who swam?", ("the boy", "the girl"))
     ] * 2
-    other = table.replace("Question", "Comprehension")
+    other = table.replace("Question", "column_7")
+    found = read_materials(write(tmp_path / "t.csv", other), alone=True, regions=None)
+    assert [question_of(item).text for item in found.items] == ["Who swam?"] * 2
+    other = other.replace("Answers,ANSWER", "a,b")
     notes = read_materials(write(tmp_path / "t.csv", other), alone=True).notes
     assert any("participants are not asked them" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("Question", '"Option1" and "Option0" hold answers.*no column holds the questions'),
+        ("Option0", 'holds the numbers of options, and only "Option1" is a column of options'),
+    ],
+)
+def test_parts_of_questions_without_the_others_are_refused(tmp_path, left_out, message):
+    table = "Sentence,Question,Option1,Option0,Correct answer\nA cat sleeps.,Who?,Dog,Cat,0\n"
+    rows = [dict(row) for row in csv.DictReader(io.StringIO(table))]
+    kept = [name for name in rows[0] if name != left_out]
+    text = "\n".join([",".join(kept), ",".join(rows[0][name] for name in kept), ""])
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(write(tmp_path / "t.csv", text), alone=True)
 
 
 def test_rows_of_a_filler_differ_in_list_and_place_alone(tmp_path):
@@ -671,3 +692,85 @@ def test_a_shifted_third_version_is_refused(tmp_path):
     path = write(tmp_path / "items.csv", "\n".join(["good,bad,distractor", *rows]))
     with pytest.raises(MaterialsError, match="the good and the distractor sentences are shifted"):
         read_materials(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "answers", "answer"),
+    [
+        ("correct", "yes", "", "yes"),
+        ("left,right,target", "Dog,Cat,Cat", "Dog|Cat", "Cat"),
+        ("Correct,Wrong", "Dog,Cat", "Dog|Cat", "Dog"),
+    ],
+)
+def test_answers_of_questions_are_known_by_their_cells(tmp_path, columns, row, answers, answer):
+    # In the other row the first of two answers is right.
+    other = {"left,right,target": "Cat,Dog,Cat"}.get(columns, row)
+    table = f"sentence,question,{columns}\nA cat ran.,Ran it?,{row}\nA dog ran.,Did it?,{other}\n"
+    first = read_materials(write(tmp_path / "t.csv", table), alone=True).items[0]
+    own = dict(first.extra)
+    assert (own["question"], own["answers"], own["answer"]) == ("Ran it?", answers, answer)
+
+
+def test_slashes_and_stars_of_every_sentence_are_not_shown(tmp_path):
+    rows = "1,The man/saw/*the dog*.\n2,A boy/saw/*two cats*.\n"
+    found = read_materials(write(tmp_path / "t.csv", f"item,sentence\n{rows}"), alone=True,
+                           regions=None)  # fmt: skip
+    assert [item.good for item in found.items] == [
+        "The man saw the dog.",
+        "A boy saw two cats.",
+    ]
+    own = [dict(item.extra) for item in found.items]
+    assert [texts["good_regions"] for texts in own] == [
+        "The man | saw | the dog.", "A boy | saw | two cats.",
+    ]  # fmt: skip
+    assert [texts["marked"] for texts in own] == ["the dog", "two cats"]
+    # A sentence with a single slash keeps all slashes.
+    rows += "3,He/she left.\n"
+    found = read_materials(write(tmp_path / "t.csv", f"item,sentence\n{rows}"), alone=True,
+                           regions=None)  # fmt: skip
+    assert found.items[0].good == "The man/saw/*the dog*."
+
+
+def test_numbered_columns_of_words_make_the_sentence(tmp_path):
+    table = "id,condition,item,w1,w2,w3\n1,a,x1,Cats,sleep,####\n1,b,x2,Cats,often,sleep\n"
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.item_id, item.good) for item in found.items] == [
+        ("x1", "Cats sleep"), ("x2", "Cats often sleep"),
+    ]  # fmt: skip
+    # Ids repeat, and items do not: the columns have each other's role.
+    assert {item.frame for item in found.items} == {"item=1"}
+    pictures = "item,image1,image2,image3\n1,a.png,b.png,c.png\n2,d.png,e.png,f.png\n"
+    with pytest.raises(MaterialsError, match="no column holds the good or the bad sentence"):
+        read_materials(write(tmp_path / "t.csv", pictures), alone=True, regions=None)
+
+
+def test_a_column_of_marks_names_the_good_one_of_marked_columns(tmp_path):
+    table = "id,sentence_A,sentence_B,gold_label\n1,It rains.,It rain.,A\n2,He sing.,He sings.,B\n"
+    found = read_materials(write(tmp_path / "t.csv", table))
+    assert texts(found) == [("It rains.", "It rain."), ("He sings.", "He sing.")]
+
+
+def test_a_compressed_file_is_named_as_such(tmp_path):
+    with pytest.raises(MaterialsError, match=r'"\.gz" cannot be read.*gunzip --keep t\.csv\.gz'):
+        read_materials(write(tmp_path / "t.csv.gz", b"\x1f\x8b\x08"))
+
+
+def test_rows_of_words_make_sentences(tmp_path):
+    words = [("The", 0, "det"), ("cat", 1, "noun"), ("sleeps", 2, "verb"), ("<eos>", 4, "")]
+    rows = [
+        f"{item},{place},{word.lower() if item > 1 else word},{role},c{item}"
+        for item in (1, 2) for word, place, role in words
+    ]  # fmt: skip
+    table = "\n".join(["sent_index,word_index,word,region,condition", *rows, ""])
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.good, item.condition) for item in found.items] == [
+        ("The cat sleeps", "c1"), ("the cat sleeps", "c2"),
+    ]  # fmt: skip
+    assert any("are left out: word_index, region" in note for note in found.notes)
+    assert dict(found.items[0].extra) == {"sent_index": "1"}
+
+
+def test_a_column_of_recordings_is_said_to_be_unread(tmp_path):
+    table = "sentence,sound\nIt rains.,a.wav\nShe left.,b.WAV\n"
+    notes = read_materials(write(tmp_path / "t.csv", table), alone=True).notes
+    assert any('"sound" names recordings or pictures ("a.wav")' in note for note in notes)

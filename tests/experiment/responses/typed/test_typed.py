@@ -12,6 +12,7 @@ from experiment.responses.base import Arrangement, GivenAnswer, Known, Shown
 from experiment.responses.registry import load_response
 from experiment.responses.responders import Accurate
 from experiment.responses.typed.normalise import list_changes, normalise
+from experiment.responses.typed.typed import Typed
 
 ITEM = Item("a-1", Kind.TARGET, "a", "", "t", "", "f", "", "Birds sit in a ___ here.", "")
 RIGHT = replace(ITEM, extra=(("right", "tree | Old\u00a0Oak|"),))
@@ -77,6 +78,18 @@ def test_an_accepted_answer_is_right_however_it_is_written():
         assert settled.side == (Side.FIRST if right else Side.SECOND)
         assert many.score_answer(shown, settled).chose_good is right
     assert many.score_answer(shown, many.correct_answer(shown)).chose_good
+
+
+def test_an_item_has_no_more_accepted_answers_than_the_server_can_compare():
+    many = load_response("typed", {"accepted": "right", "words": "many"})
+    most, more = ("|".join(f"w{n}" for n in range(count)) for count in (100, 101))
+    assert len(many.accepted_answers(replace(RIGHT, extra=(("right", most),)))) == 100
+    with pytest.raises(StudyError) as caught:
+        many.accepted_answers(replace(RIGHT, extra=(("right", more),)))
+    assert str(caught.value) == (
+        f'response typed: the item "{RIGHT.item_id}" has 101 accepted answers. Expected at most'
+        " 100. `parallax compare --variants` counts misspellings as the answers that you name."
+    )
 
 
 def test_without_an_accepted_answer_none_is_right_or_wrong():
@@ -170,7 +183,7 @@ def test_a_mixed_session_may_have_typed_answers_among_its_tasks():
     )
     assert shown == Arrangement(Side.FIRST, ("cloze", "good", "tree"))
     stored_options = " ".join(shown.options)
-    assert mixed.has_details and mixed.accepts(typed("Tree"), stored_options)
+    assert mixed.details == Typed.details and mixed.accepts(typed("Tree"), stored_options)
     assert mixed.settle(typed("Tree"), stored_options).side == Side.FIRST
     row = {"task": stored_options, "version": stored_options, "details": {"text": "Tree"}}
     derived = mixed.derive_columns(row)
