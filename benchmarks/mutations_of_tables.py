@@ -55,12 +55,12 @@ class Base:
 
     @property
     def unread(self) -> list[str]:
-        """The columns of the number that the file's mapping does not name, if it has one.
+        """The columns of the number that the file's mapping does not name, if it names any.
 
         What a mapping does not name is not read: the number stands without it.
         """
         mapping = self.file.mapping
-        return [c for c in self.named if mapping and f'"{c}"' not in mapping]
+        return [c for c in self.named if "[columns]" in mapping and f'"{c}"' not in mapping]
 
     def right(self, table: pd.DataFrame) -> list[float]:
         """Return the number that is right for a table with these columns."""
