@@ -183,7 +183,7 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
 
 
 def read_first_sentences(inputs: FindingInputs) -> pd.DataFrame:
-    """Return of each primary comparison the stated sign (or 0), the estimate and p (corrected)."""
+    """Return of each primary comparison the stated sign (or 0), estimate, p (corrected), n_answers."""
     rows, unanswered = answered(inputs)
     assert not unanswered, unanswered
     sentences = list(comparison_sentences({NAME: rows}))
@@ -197,9 +197,8 @@ def read_first_sentences(inputs: FindingInputs) -> pd.DataFrame:
         # An interaction has one sentence for both signs, and the differences show which it is.
         signs[name] = sign if is_stated else 0
         assert (row["p_corrected"] < ALPHA) == is_stated
-    return pd.DataFrame(
-        {"sign": signs, "estimate": primary["estimate"], "p": primary["p_corrected"]}, dtype=float
-    )
+    columns = {"estimate": "estimate", "p_corrected": "p", "n_observations": "n_answers"}
+    return primary[[*columns]].rename(columns=columns).astype(float).assign(sign=pd.Series(signs))
 
 
 @dataclass(frozen=True, slots=True)

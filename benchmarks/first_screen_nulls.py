@@ -6,8 +6,8 @@ Each seed draws a design (``benchmarks.drawn_designs``); its primary comparisons
 their number, over both tasks of a session. The formulas are those of ``analysis.statistics``, for
 many studies at once: the levels of participants and frames that cancel are removed by least
 squares, and the variance comes from what is left. The finding that writes the sentences answers the
-first studies of each design, too, and must give the same p values. A line for each design, then for
-each kind of session.
+first studies of each design, too, and must give the same p values, unless it leaves out a reading
+time as too short or too long. A line for each design, then for each kind of session.
 """
 
 import sys
@@ -135,9 +135,12 @@ def measure_nulls(seed: int, studies: int) -> NullRate:
 
 
 def _compare_with_report(task: PlannedTask, values: Floats, p: pd.DataFrame) -> None:
+    n_answers = {test.name: len(test.answers) for test in task.tested}
     for number in range(min(_CHECKED, len(p))):
         read = read_first_sentences(make_inputs(task, values[:, number]))
-        np.testing.assert_allclose(p.loc[number, read.index], read["p"], rtol=1e-5)
+        # The report leaves out times that are too short or too long.
+        if (read["n_answers"] == pd.Series(n_answers)).all():
+            np.testing.assert_allclose(p.loc[number, read.index], read["p"], rtol=1e-5)
 
 
 def _describe(false: int, studies: int) -> str:
