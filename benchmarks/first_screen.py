@@ -183,7 +183,7 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
 
 
 def read_first_sentences(inputs: FindingInputs) -> pd.DataFrame:
-    """Return of each primary comparison the stated sign (or 0), estimate, p (corrected), n_answers."""
+    """Return for each primary comparison: sign (as stated, or 0), estimate, p, n_answers."""
     rows, unanswered = answered(inputs)
     assert not unanswered, unanswered
     sentences = list(comparison_sentences({NAME: rows}))
