@@ -301,6 +301,8 @@ def _print_summary(result: Comparison, out: Path) -> None:
     other_tables = [table for table in result.tables if table.section is not Section.COMPARISONS]
     for table in (*of_comparisons[:1], *other_tables[:1]):
         click.echo(to_text(table))
+    for sentence in result.left_out:
+        click.echo(sentence)
     for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)

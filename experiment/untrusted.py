@@ -47,12 +47,12 @@ def valid_pattern(pattern: str) -> str:
 
 def explain_unbounded(pattern: str) -> str:
     """Return what is expected instead of a pattern without linear-time matching; else empty."""
-    return "" if _compile_linear(pattern) is not None else f"a regular expression {_REMEDY}"
+    return "" if compile_linear(pattern) is not None else f"a regular expression {_REMEDY}"
 
 
 def matches_whole(pattern: str, text: str) -> bool:
     """Return whether a pattern matches a whole text."""
-    linear = _compile_linear(pattern)
+    linear = compile_linear(pattern)
     if linear is None:
         return _match_in_process("fullmatch", pattern, text, re.ASCII)
     return linear.fullmatch(text) is not None
@@ -60,7 +60,7 @@ def matches_whole(pattern: str, text: str) -> bool:
 
 def matches_within(pattern: str, text: str) -> bool:
     """Return whether a pattern matches anywhere in a text."""
-    linear = _compile_linear(pattern)
+    linear = compile_linear(pattern)
     if linear is None:
         return _match_in_process("search", pattern, text, 0)
     return linear.search(text) is not None
@@ -87,7 +87,8 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 @lru_cache(1024)
-def _compile_linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
+def compile_linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
+    """Return a compiled pattern that matches in linear time; None if there is none."""
     options = re2.Options()
     options.log_errors = False
     try:

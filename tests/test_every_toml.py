@@ -11,7 +11,7 @@ from analysis.readers.reading_times.mapped.mapping import read_times_mapping
 from experiment.commands.study import _read_rules
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError
-from experiment.materials.notation import read_tables
+from experiment.grammar.grammar import load_grammar
 from experiment.studies.humanness import read_rates
 from experiment.studies.load import frozen_study, load_study
 from experiment.studies.publication import read_about
@@ -34,7 +34,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "analysis/readers/mapping.py": read_mapping,
     "analysis/readers/reading_times/mapped/mapping.py": read_times_mapping,
     "experiment/commands/study.py": _read_rules,
-    "experiment/materials/notation.py": read_tables,
+    "experiment/grammar/tables.py": load_grammar,
     "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),
     "experiment/studies/load.py": lambda path: frozen_study(
         {"study.toml": path.read_bytes()}, path.parent

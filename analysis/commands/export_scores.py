@@ -9,7 +9,8 @@ from types import MappingProxyType
 import click
 import pyarrow.parquet as pq
 
-from analysis.data.load import ScoreFacts, read_score_facts
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import read_score_facts
 from analysis.errors import AnalysisError
 from analysis.scores.scoring_inputs import find_materials
 from experiment.records import Item, Variant

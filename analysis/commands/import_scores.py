@@ -13,7 +13,7 @@ from analysis.commands.import_judgments import (
     SCORE_FILE,
     write_published_scores,
 )
-from analysis.data.load import ScoreFacts
+from analysis.data.facts import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_import_record
@@ -179,7 +179,7 @@ def _read_score_source(
 
 def _missing_items_error(file: Path) -> AnalysisError:
     return AnalysisError(
-        "the file of scores does not contain the items",
+        "the file of scores does not contain the items' texts",
         where=str(file),
         expected="both versions of each item in the same file, or the items",
         remedy="Name the study or the file of items with --items; for single sentences, name this "

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from analysis.data.load import ScoreFacts, read_score_facts
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import read_score_facts
 from analysis.errors import AnalysisError
 from analysis.scores.file import AS_STREAM, Scoring, write_score_file, write_stream_file
 from analysis.scores.scoring_inputs import Materials, find_materials, select_judged

@@ -8,8 +8,8 @@ from tqdm import tqdm
 
 from analysis.scores.materials import collect_sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
-from experiment.materials.grammar import load_grammar
-from experiment.materials.notation import Lexicon
+from experiment.grammar.grammar import load_grammar
+from experiment.grammar.lexicon import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.files import TEXT_GRAMMAR

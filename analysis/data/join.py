@@ -327,14 +327,11 @@ def check_same_items(
             f"{len(missing)} judged item(s) have no scores; the first: {_list_first(missing)}",
             where=where,
             expected="a score for every item of the run",
-            remedy=_OF_PARTS
-            if run.of_parts
-            else f"Score the materials of {facts.study} {facts.study_version} again",
+            remedy=_OF_PARTS if run.of_parts else f"Score the materials of {facts.source} again",
         )
-    if score_facts.study and (score_facts.study, score_facts.study_version) != (
-        facts.study,
-        facts.study_version,
-    ):
+    # Judgments collected elsewhere name no study: their materials' hash alone is compared.
+    of_scores = score_facts.study, score_facts.study_version
+    if all((score_facts.study, facts.study)) and of_scores != (facts.study, facts.study_version):
         raise AnalysisError(
             f"the run is of {facts.study} {facts.study_version}, but the scores "
             f"are for {score_facts.study} {score_facts.study_version}",

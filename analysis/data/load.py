@@ -4,14 +4,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from analysis.data.facts import RunFacts, ScoreFacts
 from analysis.data.frames import open_parquet, read_exported_table, read_parquet
 from analysis.data.own_columns import prefix_own_columns
 from analysis.data.score_sums import refuse_impossible_scores
@@ -65,68 +65,6 @@ _SCORE_COLUMNS = (
     "logprob_nats",
     "n_unknown",
 )
-
-
-class _FrozenFacts(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class RunFacts(_FrozenFacts):
-    """What the export says about its run, under "parallax" in datapackage.json."""
-
-    run: str
-    study: str
-    study_version: str
-    seed: int
-    materials_hash: str
-    recruiter: str
-    simulated: bool
-    launched_at: AwareDatetime | None
-    code_version: str
-    rendering: str
-    still_filling: bool = False
-    session: int = 1  # of a study in parts; a first part says nothing
-
-    @property
-    def written(self) -> str:
-        """How the texts were displayed, such as "as written" or "in sentence case"."""
-        words = self.rendering.replace("_", " ")
-        return words if words.startswith("as ") else f"in {words}"
-
-    @property
-    def launched(self) -> str:
-        """The time of the run's launch, to the minute."""
-        if self.launched_at is None:
-            return "at an unknown time"
-        return f"{self.launched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-class ScoreFacts(_FrozenFacts):
-    """What a score file says about itself, in its metadata.
-
-    The study is empty where the items came from a file that names none, the selection where all
-    items were scored, the certificate where nothing was computed in reduced precision, the check
-    where the model has one way to compute only, the reading where each sentence was read by itself.
-    """
-
-    model: str
-    trained_on: str
-    model_hash: str
-    rendering: str
-    study: str
-    study_version: str
-    materials_hash: str
-    code_version: str
-    selection: str = ""
-    certificate: str = ""
-    check: str = ""
-    reading: str = ""
-
-    @property
-    def given(self) -> str:
-        """The model's input, in words: the rendering, and any special way of reading the text."""
-        rendering_words = self.rendering.replace("_", " ")
-        return f"{rendering_words}, {self.reading}" if self.reading else rendering_words
 
 
 Facts = TypeVar("Facts", bound=ScoreFacts)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.data.load import ExportedRun, ScoreFacts, read_score_facts
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import ExportedRun, read_score_facts
 from analysis.data.longitudinal import join_items
 from analysis.data.own_columns import make_items
 from analysis.errors import AnalysisError

@@ -26,7 +26,7 @@ def contrast_estimator(
     parts: list[pd.DataFrame] = []
     weights: dict[str, float] = {}
     same: list[str] = []
-    last, of_first = compared.differences[-1], set[str]()
+    outer, of_first = compared.differences[0], set[str]()
     named_factors = set(compared.named_factors)
     levels: dict[str, str] = {}
     for name, rows, cross in data.designs:
@@ -49,13 +49,13 @@ def contrast_estimator(
         same.append(next(matching, ""))
         parts.append(in_cells.assign(cell=f"{name}: " + in_cells["cell"].astype(str)))
         weights |= {f"{name}: {cell}": weight for cell, weight in of_cells.items()}
-        place = list(cross.factors).index(last.factor)
+        place = list(cross.factors).index(outer.factor)
         levels |= {
             f"{name}: {cell}": _name_levels(compared, cross.factors, cross.cells[cell])
             for cell in of_cells
         }
         of_first |= {
-            f"{name}: {cell}" for cell in of_cells if cross.cells[cell][place] == last.first
+            f"{name}: {cell}" for cell in of_cells if cross.cells[cell][place] == outer.first
         }
     if not parts:
         return "no answers in all of the cells that it compares."
@@ -133,7 +133,7 @@ def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str
     Args:
         means: The mean of each cell.
         weights: The weight of each cell.
-        of_first: The cells at the first of the levels that are compared last.
+        of_first: The cells at the first level of the contrast's first factor.
     """
     shares = {name: weight * means.get(name, np.nan) for name, weight in weights.items()}
     return {

@@ -47,8 +47,8 @@ def _write_statements(
         }
     at = ", ".join(f"{factor} {level}" for factor, level in compared.at)
     condition = f" at {at}" if at else ""
-    main, *other_differences = compared.differences
-    if not other_differences:
+    main, *inner_differences = compared.differences
+    if not inner_differences:
         first, second = _describe_sides(main, unnamed={main.factor})
         is_named = main.factor in (*_UNNAMED_FACTORS, comparison.declaration.name)
         where = condition if is_named else f" ({main.factor}){condition}"
@@ -60,13 +60,12 @@ def _write_statements(
         }
     *factors, last = (step.factor for step in compared.differences)
     factor_list = f"{', '.join(factors)} and {last}"
-    first, second = _describe_sides(other_differences[-1], unnamed)
-    of_factor = "" if main.factor in unnamed else f" of {main.factor}"
-    inner = f"The difference {main.words}{of_factor}"
-    if other_differences[:-1]:
-        crossed = " and ".join(
-            f"{step.factor} ({step.words})" for step in compared.differences[:-1]
-        )
+    first, second = _describe_sides(main, unnamed)
+    innermost = inner_differences[-1]
+    of_factor = "" if innermost.factor in unnamed else f" of {innermost.factor}"
+    inner = f"The difference {innermost.words}{of_factor}"
+    if inner_differences[:-1]:
+        crossed = " and ".join(f"{step.factor} ({step.words})" for step in inner_differences)
         inner = f"The interaction of {crossed}"
     statement = f"{factor_list} interact in {measured}{condition}"
     return {

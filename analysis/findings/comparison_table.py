@@ -46,7 +46,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
     return context.table(
         NAME if is_primary else f"{NAME}_exploratory",
         _write_title(rows, is_primary=is_primary),
-        _write_caption(rows),
+        _write_caption(rows, context),
         scaled,
         (
             Column("label", "", "text"),
@@ -114,10 +114,11 @@ def _write_title(rows: pd.DataFrame, *, is_primary: bool) -> str:
     return "Primary comparisons" if is_primary else "Exploratory comparisons"
 
 
-def _write_caption(rows: pd.DataFrame) -> str:
+def _write_caption(rows: pd.DataFrame, context: Context) -> str:
     planned = rows[rows["is_planned"]]
     if planned.empty:
         return "Comparisons that the study did not plan."
     if planned["is_declared"].all():
-        return "The study's questions, declared before the data were collected."
+        when = ", declared before the data were collected" if context.origin.run.study else ""
+        return f"The study's questions{when}."
     return "The study declared no comparisons; these follow from its design."

@@ -134,6 +134,8 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
     in_order = sorted(primary.to_dict("records"), key=lambda row: not _is_interaction_shown(row))
     for row in in_order:
         yield _write_sentence(row)
+        if _is_interaction_shown(row):
+            yield from _simple_effects(row, rows)
     yield from _reading_advice(in_order)
     is_derived = len(primary) > 0 and not primary["is_declared"].any()
     if is_derived:
@@ -154,6 +156,18 @@ def comparison_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str
         yield f"Exploratory: {_write_sentence(row)}"
     for row in rows[~rows["is_planned"]].to_dict("records"):
         yield f"Not planned: {_write_sentence(row)}"
+
+
+def _simple_effects(interaction: Mapping[Hashable, Any], rows: pd.DataFrame) -> Iterator[str]:
+    """Yield the effects of one factor at each level of the other, after their interaction."""
+    same = [rows[name] == interaction[name] for name in ("factors", "constructions", "regions")]
+    is_simple = np.logical_and.reduce([*same, rows["at"] != "", rows["role"] == "exploratory"])
+    effects = [
+        f"{row['sides']} {_format_estimate(row, words_of(row['measure'], row['response']))}"
+        for row in rows[is_simple & rows["low"].notna()].to_dict("records")
+    ]
+    if effects:
+        yield f"Simple effects, exploratory and not corrected: {'; '.join(effects)}."
 
 
 def _reading_advice(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:

@@ -60,16 +60,16 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     Returns:
         A frame with a row for each comparison (and model): name, role, is_declared, is_planned
         (False for those asked by an option), is_of_judges (people or models), measure, response
-        (its type), scale (of ratings), compared (in the notation of study.toml), constructions,
-        judge, covariates, regions, between (the factors that vary between participants), contrast
-        (its label in the tables of effects, if these have it), cells (an interaction's means, in
-        words), estimate, low, high, level (of the interval), p, p_corrected, n_in_family,
-        smallest_effect (between people and models: the margin if none is declared), margin_source,
-        is_equivalent, p_equivalence (if it is, corrected likewise), equivalence_low and
-        equivalence_high (of the two one-sided tests: an interval of 90% where nothing is
-        corrected), first and second (of judges their accuracies, of levels what the compared levels
-        come to, whose difference is the estimate), n_observations, n_participants, n_frames; and
-        sentences on comparisons without an answer.
+        (its type), scale (of ratings), compared (in the notation of study.toml), factors (named by
+        a contrast), at (the levels at which it holds), constructions, judge, covariates, regions,
+        between (the factors that vary between participants), contrast (its label in the tables of
+        effects, if these have it), cells (an interaction's means, in words), estimate, low, high,
+        level (of the interval), p, p_corrected, n_in_family, smallest_effect (between people and
+        models: the margin if none is declared), margin_source, is_equivalent, p_equivalence (if it
+        is, corrected likewise), equivalence_low and equivalence_high (of the two one-sided tests:
+        an interval of 90% where nothing is corrected), first and second (of judges their
+        accuracies, of levels what the compared levels come to, whose difference is the estimate),
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected among themselves by Bonferroni's method, over all tasks of
         a session, an exploratory one with several models for their number, interval and p alike, so
         that an interval excludes 0 exactly when its p is below .05.
@@ -145,7 +145,8 @@ def _describe_comparison(
     inputs: FindingInputs, comparison: PlannedComparison, judge: str, family: int
 ) -> Row:
     declaration, compared, study = comparison.declaration, comparison.compared, inputs.run.study
-    steps = compared.differences if isinstance(compared, Contrast) else ()
+    contrast = compared if isinstance(compared, Contrast) else None
+    steps = contrast.differences if contrast else ()
     is_rated = comparison.measure == "rating"
     return {
         "name": declaration.name,
@@ -160,6 +161,8 @@ def _describe_comparison(
         else "",
         "between": ", ".join(step.factor for step in steps if step.factor in study.design.factors),
         "compared": comparison.compared.text,
+        "factors": ", ".join(sorted(contrast.named_factors)) if contrast else "",
+        "at": ", ".join(level for _, level in contrast.at) if contrast else "",
         "constructions": ", ".join(comparison.constructions),
         "judge": judge,
         "n_in_family": family,

@@ -1,20 +1,19 @@
 """Compare the plan with what was done, line by line."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from analysis.data.frames import read_exported_table
 from analysis.findings.finding import Finding, FindingInputs, Findings
+from analysis.statistics.paired import MARGIN
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
-from experiment.authoring.plan import Plan, hash_lists, read_plan
+from experiment.authoring.plan import Plan, describe_change, hash_lists, read_plan, shorten_value
 from experiment.errors import StudyError, TableError
 from experiment.tables.schemas import LISTS
 
-_LONGEST_VALUE = 40
 _SEVERAL_PARTS = (
     "The frozen plan is not compared with the run: several parts of a study are analysed "
     "together, and each part has its own plan. To compare a plan with its run, compare one part "
@@ -34,8 +33,8 @@ def _run(inputs: FindingInputs) -> Findings:
     rows = [
         {
             "label": name,
-            "planned": _shorten(planned_value),
-            "done": _shorten(done_value),
+            "planned": shorten_value(planned_value),
+            "done": shorten_value(done_value),
             "deviation": deviation,
         }
         for name, planned_value, done_value, deviation in _plan_lines(plan, inputs)
@@ -55,7 +54,7 @@ def _run(inputs: FindingInputs) -> Findings:
         ),
         notes=tuple(
             f"Amended on {change['on']}: {change['reason']} "
-            f"({', '.join(change['changes']) or 'nothing'})."
+            f"({_describe_changes(change['changes'])})."
             for change in plan.amendments
         ),
         section=Section.PARTICIPANTS,
@@ -100,9 +99,8 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
         "comparisons.margin",
         planned_margin,
         inputs.margin,
-        "-" if planned_margin == inputs.margin else "not planned" if planned_margin is None
-        else "changed",
-    )  # fmt: skip
+        _margin_deviation(planned_margin, inputs),
+    )
     comparisons = study.analysis.model_dump(mode="json")
     for name, planned_value in values["comparisons"].items():
         if name != "margin":
@@ -117,6 +115,19 @@ def _plan_lines(plan: Plan, inputs: FindingInputs) -> Iterator[tuple[str, object
     yield "mixed model's formula", None, formula, "not planned" if formula else "-"
 
 
+def _describe_changes(changes: Mapping[str, Sequence[object]]) -> str:
+    """Return the changed values of an amendment, before and after."""
+    described = [describe_change(name, *pair) for name, pair in changes.items()]
+    return "; ".join(described) or "nothing"
+
+
+def _margin_deviation(planned: float | None, inputs: FindingInputs) -> str:
+    """Return how the margin deviates; a plan without one implies the margin of every study."""
+    if inputs.margin == (MARGIN if planned is None else planned):
+        return "-"
+    return "not planned" if planned is None else "changed"
+
+
 def _lists_hash_of_run(inputs: FindingInputs) -> str:
     try:
         frame = read_exported_table(LISTS, inputs.run.folder, LISTS.column_names)
@@ -124,15 +135,6 @@ def _lists_hash_of_run(inputs: FindingInputs) -> str:
         return ""
     rows = frame[["list", "item_id", "kind"]].itertuples(index=False, name=None)
     return hash_lists((int(number), str(item), str(kind)) for number, item, kind in rows)
-
-
-def _shorten(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:g}"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"
 
 
 PLAN = Finding("plan", Section.PARTICIPANTS, _run)

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.data.facts import ScoreFacts
 from analysis.data.frames import read_parquet
-from analysis.data.load import ScoreFacts, read_facts
+from analysis.data.load import read_facts
 from analysis.data.score_sums import refuse_impossible_scores
 from analysis.errors import AnalysisError
 from experiment.records import Variant

@@ -301,6 +301,8 @@ def _describe_accuracy_bins(accuracy: "pd.Series[float]") -> str:
     return ", ".join(parts)
 
 
+# Times in milliseconds are equal by chance in few judgments of one item by one participant.
+_BY_CHANCE = 0.01
 _ANSWER_COLUMNS = ("chosen", "correct", VERSION, *ANSWERS)
 
 
@@ -318,7 +320,7 @@ def remove_copies(
     if "participant" not in rows:
         return rows
     copies = find_copies(rows, table)
-    if not copies.any():
+    if not copies.any() or (copies.mean() < _BY_CHANCE and _number_trials(rows, table)):
         return rows
     if not mapping.duplicates:
         raise AnalysisError(
@@ -357,6 +359,18 @@ def find_copies(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
         if doubled.sum() * int(sizes.min()) == len(rows) * (int(sizes.min()) - 1):
             is_copy |= doubled
     return is_copy
+
+
+def _number_trials(rows: pd.DataFrame, table: pd.DataFrame) -> bool:
+    """Return whether a column numbers each participant's trials anew, so that none is a copy."""
+    source = table.iloc[rows[ROW_COLUMN].to_numpy()].reset_index(drop=True)
+    participants = rows["participant"].reset_index(drop=True)
+    return any(
+        source[column].duplicated().any()
+        and source[column].str.fullmatch(r"\d+").all()
+        and not pd.DataFrame({"who": participants, "trial": source[column]}).duplicated().any()
+        for column in source
+    )
 
 
 def refuse_doubled_judgments(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import find_codes, have_equal_text, take_values
-from analysis.data.load import PEOPLE, ExportedRun, RunFacts
+from analysis.data.facts import RunFacts
+from analysis.data.load import PEOPLE, ExportedRun
 from analysis.data.own_columns import prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
@@ -31,13 +32,14 @@ from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source
 from analysis.readers.texts import Options, resolve_versions
 from experiment.errors import MaterialsError, find_repeated
-from experiment.materials.formats.files import open_materials
+from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.pairs import NoPairsError
 from experiment.materials.formats.read import read_materials
-from experiment.materials.read import item_row, materials_hash
+from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.participation import State
 from experiment.records import Item, Side, Variant
 from experiment.studies.design import Design, Square
+from experiment.studies.load import load_study
 from experiment.studies.study import (
     About,
     Construction,
@@ -76,8 +78,19 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         return judgments_as_run(published.long, published.items, path)
     if items is None:
         raise missing_items_error(path)
-    known_items = read_known_items(items)
-    return interpret_source(source, meaning, known_items, decided=False).run
+    run = interpret_source(source, meaning, read_known_items(items), decided=False).run
+    return run if is_materials(str(items)) else _adopt_questions(run, load_study(str(items)))
+
+
+def _adopt_questions(run: ExportedRun, study: Study) -> ExportedRun:
+    """Return judgments collected elsewhere with the questions that their study declares."""
+    questions = {
+        "study": run.study.study.model_copy(update={"title": study.study.title}),
+        "constructions": study.constructions,
+        "analysis": study.analysis,
+        "comparisons": study.comparisons,
+    }
+    return replace(run, study=run.study.model_copy(update=questions))
 
 
 def missing_items_error(path: Path) -> AnalysisError:
@@ -91,7 +104,7 @@ def missing_items_error(path: Path) -> AnalysisError:
 
 
 def read_known_items(path: Path) -> list[Item]:
-    """Return the items of a table, each id once.
+    """Return the items of a table or of a study, each id once.
 
     Raises:
         AnalysisError: The table has no items, or an id occurs twice.
@@ -113,7 +126,9 @@ def read_known_items(path: Path) -> list[Item]:
 
 
 def _read_items(path: Path) -> list[Item]:
-    """Return a table's items; they may be single sentences."""
+    """Return the items of a table or of a study; they may be single sentences."""
+    if not is_materials(str(path)):
+        return list(load_items(load_study(str(path))))
     try:
         return list(open_materials(path).items())
     except MaterialsError as of_pairs:
@@ -344,8 +359,8 @@ def make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
     """Return the facts about a run whose judgments another program collected."""
     return RunFacts(
         run=path.name,
-        study=_study_name(path),
-        study_version="as published",
+        study="",
+        study_version="",
         seed=0,
         materials_hash=materials_hash(items),
         recruiter="unknown",
@@ -365,8 +380,8 @@ def make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
     people = rows.groupby("participant").size()
     return Study(
         folder=path.with_suffix(""),
-        study=About(name=_study_name(path), title=path.stem, version="as published", language="en"),
-        materials=Materials(grammar="grammar.toml"),
+        study=About(name=_study_name(path), title=path.stem, version="1", language="en"),
+        materials=Materials(items=path.name),
         constructions=[
             Construction(name=name, title=re.sub("_+", " ", name))
             for name in items["construction"].unique()

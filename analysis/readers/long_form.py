@@ -20,7 +20,7 @@ from analysis.readers.mapping import (
     numbers_in_all_patterns,
 )
 from analysis.readers.single_answers import ANSWERS, settle_typed_answers
-from analysis.readers.texts import item_numbers
+from analysis.readers.texts import as_ids
 from experiment.records import Item
 
 _TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
@@ -83,6 +83,8 @@ class _LongFormConverter:
         for column, values in mapping.values.items():
             self._require_columns(rows, [column])
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
+        # A value may mean that there was no answer.
+        rows = self._skip_blanks(rows)
         rows = settle_typed_answers(rows, mapping, account, self._path)
         self._require_columns(rows, _REQUIRED_COLUMNS)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
@@ -189,10 +191,8 @@ class _LongFormConverter:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
             used |= {name: used.get(name, "item") for name in mapping.item_by.values()}
             renamed["item"] = identify_items(table, mapping.item_by_texts, mapping.item_by, items)
-        elif "item" in renamed and not set(renamed["item"]) & {item.item_id for item in items}:
-            # Items of a table of one's own are known by their number there.
-            numbers = item_numbers(items)
-            renamed["item"] = renamed["item"].map(lambda number: numbers.get(number, number))
+        elif "item" in renamed:
+            renamed["item"] = as_ids(renamed["item"], items)
         # A column that has one of Parallax's names but another meaning.
         return renamed.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 

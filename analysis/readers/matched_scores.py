@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from analysis.data.load import ScoreFacts
+from analysis.data.facts import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.score_tables import ScoredText
 from experiment.materials.formats.options import find_further_options

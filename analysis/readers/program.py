@@ -23,6 +23,7 @@ class Program:
         recognises: Tests whether a text starts like the program's files.
         read_text: Reads such a text: the table, and the program's name if several share the format.
         columns: The columns that identify its table.
+        other_columns: Other columns that do, where some of the first were removed.
         tidy: Removes rows that are not judgments from the table.
     """
 
@@ -33,6 +34,7 @@ class Program:
     recognises: Callable[[str], bool] = lambda _: False
     read_text: Callable[[str], tuple[pd.DataFrame, str]] = lambda _: (pd.DataFrame(), "")
     columns: tuple[str, ...] = ()
+    other_columns: tuple[str, ...] = ()
     tidy: Callable[[pd.DataFrame], pd.DataFrame] = pd.DataFrame.copy
 
 

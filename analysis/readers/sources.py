@@ -63,6 +63,7 @@ class Source:
 
 _OF_R = "R's own format", "Write its table in R: write.csv(TABLE, 'table.csv', row.names = FALSE)"
 _UNREAD = dict.fromkeys((".rds", ".rdata", ".rda"), _OF_R) | {
+    ".gz": ("a compressed file", "Decompress it: gunzip --keep FILE"),
     ".xls": (
         "Excel's former format", "Save the file in one of them from the spreadsheet program"
     ),
@@ -262,7 +263,10 @@ def _recognise_program(
     matching_programs = (
         candidate
         for candidate in programs()
-        if candidate.columns and set(candidate.columns) <= columns
+        if any(
+            identifying and set(identifying) <= columns
+            for identifying in (candidate.columns, candidate.other_columns)
+        )
     )
     program = next(matching_programs, None)
     name, table = (program.name, program.tidy(frame)) if program else (default_name, frame)

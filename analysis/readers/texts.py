@@ -101,6 +101,18 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
     return [ids_of_row[row] for row in rows]
 
 
+def as_ids(names: "pd.Series[str]", items: Sequence[Item]) -> "pd.Series[str]":
+    """Return the items' ids for names that differ in white space alone, or else for numbers.
+
+    Items of a table of one's own are known by their number there.
+    """
+    ids = {" ".join(item.item_id.split()): item.item_id for item in items}
+    if not {" ".join(name.split()) for name in names.unique()} & ids.keys():
+        ids = item_numbers(items)
+        return names.map(lambda number: ids.get(number, number))
+    return names.map(lambda name: ids.get(" ".join(name.split()), name))
+
+
 def item_numbers(items: Sequence[Item]) -> dict[str, str]:
     """Return the id of each item whose number in its own table no other item has.
 

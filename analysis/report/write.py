@@ -320,7 +320,7 @@ def _make_readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
     lines = [
         f"# People and models: {comparison.study.study.title}",
         "",
-        f"Study {run.study} {run.study_version}, run {run.run}. {comparison.provenance.warning}",
+        f"The judgments of {run.source}. {comparison.provenance.warning}",
         "",
         f"- `{REPORT}`: the results on one page; begin here. It links to `{METHODS}.html` and, "
         f"where there is one, `{CHECKLIST}.html`.",

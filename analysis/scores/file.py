@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.data.load import ScoreFacts
+from analysis.data.facts import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.scores.certify import (
     Certificate,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from analysis.data.load import RunFacts, ScoreFacts
+from analysis.data.facts import RunFacts, ScoreFacts
 from analysis.data.participant_flow import Flow
 from analysis.scores.metrics import SUM, describe_metric
 
@@ -117,7 +117,7 @@ class Provenance:
         """The origin in sentences, for printing below a table whose caption has the warning."""
         run = self.run
         return [
-            f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
+            self._study,
             self._run,
             self._judged,
             *self.apart_in_words,
@@ -130,10 +130,16 @@ class Provenance:
         ]
 
     @property
+    def _study(self) -> str:
+        run = self.run
+        study = f"Study {run.study}, version {run.study_version}; m" if run.study else "M"
+        return f"{study}aterials {run.materials_hash}."
+
+    @property
     def _run(self) -> str:
         run = self.run
-        if run.launched_at is None:
-            return f"Judgments of {run.run}, collected elsewhere."
+        if not run.study:
+            return f"Judgments of {run.source}."
         return (
             f"Run {run.run}, seed {run.seed}, launched {run.launched}, recruiter "
             f"{run.recruiter}; shown to people {run.written}."

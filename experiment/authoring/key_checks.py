@@ -14,7 +14,8 @@ from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, quote_header
-from experiment.materials.render import render
+from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
+from experiment.materials.render import PICTURE, render
 from experiment.money import in_words
 from experiment.panels.panel import unbounded_patterns
 from experiment.payment.cost import hourly_minor
@@ -218,6 +219,14 @@ def check_markdown(examined: Examined) -> Iterator[ParallaxError]:
                 expected=f"at most {MOST_CHARACTERS:,} characters, and {MOST_MARKS:,} lines, stars,"
                 " brackets and other marks together; pages show a longer text without formatting",
             )
+            continue
+        for picture in PICTURE.finditer(text):
+            if reason := explain_unshown(picture[2]):
+                yield StudyError(
+                    f'the text "{name}" has a picture that {reason}',
+                    where=f"texts/{study.study.language}/{name}.md",
+                    expected=EXPECTED_PICTURE,
+                )
 
 
 def check_files(examined: Examined) -> Iterator[ParallaxError]:

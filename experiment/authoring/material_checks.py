@@ -15,6 +15,7 @@ from experiment.design.practice import read_practice
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
+from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
 from experiment.materials.read import load_items
 from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
@@ -42,8 +43,9 @@ def check_all_items(examined: Examined) -> Iterator[ParallaxError]:
     """Read the items, and report errors and oddities."""
     study = examined.study
     refused: list[ParallaxError] = []
-    examined.items = list(load_items(study, refused.append))
-    yield from refused
+    left_out: list[ParallaxError] = []
+    examined.items = list(load_items(study, refused.append, left_out.append))
+    yield from [*refused, *left_out]
     file = str(study.materials_path)
     for finding in check_items(examined.items, alone=_accepts_single_versions(study)):
         if finding.result is Result.FAILED and not refused:
@@ -313,11 +315,14 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
             f"has a context of {len(item.context):,} letters with its picture",
             f"at most {_LONGEST_PICTURE:,}: a picture of up to 95 kB",
         )
-    if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
-        return (
-            "has a picture without a description for people who cannot see it",
-            "what it shows, between the brackets: ![two lines](data:...)",
-        )
+    for picture in PICTURE.finditer(item.context):
+        if not picture[1].strip():
+            return (
+                "has a picture without a description for people who cannot see it",
+                "what it shows, between the brackets: ![two lines](data:...)",
+            )
+        if reason := explain_unshown(picture[2]):
+            return f"has a picture that {reason}", EXPECTED_PICTURE
     return "", ""
 
 

@@ -21,6 +21,7 @@ STOPPING = "stopping"
 
 
 _FORMAT_VERSION = 1
+_LONGEST_VALUE = 40
 
 
 Values = Mapping[str, Any]
@@ -214,10 +215,27 @@ def refuse_silent_change(sound: SoundStudy) -> None:
 
 
 def describe_change(name: str, earlier: object, later: object) -> str:
-    """Return a change in words, short enough for a message."""
+    """Return a change in words, with its values, each short enough for a message."""
     if isinstance(earlier, Mapping) and isinstance(later, Mapping):
         inner_changes = find_changes(earlier, later)
-        return f"{name} ({', '.join(inner_changes)})"
-    if isinstance(earlier, list) or isinstance(later, list):
-        return name
-    return f"{name} was {str(earlier)[:12]}, is {str(later)[:12]}"
+        return "; ".join(
+            describe_change(f"{name}.{inner}", *pair) for inner, pair in inner_changes.items()
+        )
+    if isinstance(earlier, list) and isinstance(later, list):
+        removed = [entry for entry in earlier if entry not in later]
+        added = [entry for entry in later if entry not in earlier]
+        steps = [
+            f"{verb} {', '.join(map(shorten_value, entries))}"
+            for verb, entries in (("removed", removed), ("added", added))
+            if entries
+        ]
+        return f"{name}: {' and '.join(steps) or 'in another order'}"
+    return f"{name} was {shorten_value(earlier)}, is {shorten_value(later)}"
+
+
+def shorten_value(value: object) -> str:
+    """Return a planned value as a text of at most 40 characters."""
+    if value is None:
+        return "not set"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}\u2026"

@@ -1,5 +1,6 @@
 """``parallax materials``: write a study's items, or check a file of items."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,8 @@ from tqdm import tqdm
 
 from experiment.design.frames import index_materials
 from experiment.errors import MaterialsError
+from experiment.grammar.gloss import gloss
+from experiment.grammar.grammar import OnLeftOut, generate, load_grammar
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
@@ -17,6 +20,7 @@ from experiment.materials.read import item_table, load_items, materials_hash, re
 from experiment.records import Item
 from experiment.seeds import generator
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from experiment.tables.files import write_table
 from experiment.version import code_version
 
@@ -38,10 +42,13 @@ def materials() -> None:
 def write(name_or_folder: str, out: Path, form: str | None) -> None:
     """Write all items of STUDY_OR_ITEMS.
 
-    STUDY_OR_ITEMS is the name of a built-in study, a study folder, or a file or folder of items in
-    any format that is read.
+    STUDY_OR_ITEMS is the name of a built-in study, a study folder, a grammar (.toml), or a file or
+    folder of items in any format that is read.
     """
-    study_name, read = _open_study_or_file(name_or_folder)
+    notes: dict[str, None] = {}
+    study_name, read = _open_study_or_file(
+        name_or_folder, left_out=lambda note: notes.setdefault(str(note))
+    )
     items = tqdm(read(), desc="Writing", unit=" items", disable=None)
     if form:
         click.echo(f"{write_items(items, form, out):,} items of {study_name[0]} written to {out}")
@@ -56,16 +63,59 @@ def write(name_or_folder: str, out: Path, form: str | None) -> None:
     number = write_table(*item_table(items), out, metadata)
     click.echo(f"{number:,} items of {' '.join(filter(None, study_name))} written to {out}")
     click.echo(f"materials hash {identity}")
+    for note in notes:
+        click.echo(note)
 
 
 def _open_study_or_file(
-    name_or_folder: str,
+    name_or_folder: str, left_out: OnLeftOut
 ) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
     """Return a study's or file's name and version, and a function that iterates its items."""
+    if grammar := _find_grammar(name_or_folder):
+        return (grammar.name, ""), partial(generate, load_grammar(grammar), left_out)
     if is_materials(name_or_folder):
         return (Path(name_or_folder).name, ""), open_materials(Path(name_or_folder)).items
     study = load_study(name_or_folder)
-    return (study.name, study.study.version), partial(load_items, study)
+    return (study.name, study.study.version), partial(load_items, study, left_out=left_out)
+
+
+def _find_grammar(name: str) -> Path | None:
+    """Return the path of a grammar if a name is that of its file."""
+    path = Path(name)
+    return path if path.suffix == ".toml" and path.is_file() else None
+
+
+@materials.command()
+@click.argument("name_or_file", metavar="STUDY_OR_GRAMMAR")
+def show(name_or_file: str) -> None:
+    """Show an example of each condition, with a gloss.
+
+    STUDY_OR_GRAMMAR is a study made from templates, or the file of its grammar. Below each sentence
+    are its words before the rules of spelling, with the features of each.
+    """
+    grammar = load_grammar(_find_grammar(name_or_file) or _grammar_of(load_study(name_or_file)))
+    notes: list[str] = []
+    numbers = Counter(
+        item.template for item in generate(grammar, lambda note: notes.append(str(note)))
+    )
+    for template in grammar.templates:
+        click.echo(
+            f"{template.construction}, template {template.name}: {numbers[template.name]:,} items"
+        )
+        for line in gloss(grammar, template):
+            click.echo(line)
+    for note in notes:
+        click.echo(note)
+
+
+def _grammar_of(study: Study) -> Path:
+    if study.materials.items:
+        raise MaterialsError(
+            f"the items of {study.name} come from a table, and no template says how they were made",
+            where=str(study.materials_path),
+            expected="a study with a grammar",
+        )
+    return study.grammar_path
 
 
 @materials.command()
@@ -89,13 +139,7 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
     study, and none of its sentences.
     """
     study = load_study(name_or_folder)
-    if study.materials.items:
-        raise MaterialsError(
-            f"the items of {study.name} come from a table, and no template says which others are "
-            "parallel to them",
-            where=str(study.materials_path),
-            expected="a study with a grammar",
-        )
+    _grammar_of(study)
     index = index_materials(load_items(study))
     of_study = list(read_items(_find_items(shown)))
     items, left_out = draw_parallel_items(index.items, of_study, draws, generator(seed, "fresh"))

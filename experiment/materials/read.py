@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from experiment.errors import MaterialsError, ParallaxError
-from experiment.materials.grammar import generate, load_grammar
+from experiment.grammar.grammar import OnLeftOut, generate, load_grammar
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.studies.study import Study
@@ -19,12 +19,15 @@ _ITEM_COLUMNS = frozenset(ITEMS.column_names)
 OnRefused = Callable[[ParallaxError], object]
 
 
-def load_items(study: Study, refused: OnRefused | None = None) -> Iterator[Item]:
+def load_items(
+    study: Study, refused: OnRefused | None = None, left_out: OnLeftOut | None = None
+) -> Iterator[Item]:
     """Return the study's items lazily, generated or read on iteration.
 
     Args:
         study: The study.
         refused: Called for each invalid row of a text table, instead of raising an exception.
+        left_out: Called for each template that leaves out frames.
 
     Raises:
         MaterialsError: The materials are invalid or have a construction that study.toml lacks.
@@ -35,9 +38,9 @@ def load_items(study: Study, refused: OnRefused | None = None) -> Iterator[Item]
     grammar = load_grammar(study.grammar_path)
     for template in grammar.templates:
         _check_construction(
-            study, template.construction, f'template "{template.name}"', template.where
+            study, template.construction, f'template "{template.name}"', template.place.where
         )
-    return generate(grammar)
+    return generate(grammar, left_out)
 
 
 def _listed_items(study: Study, refused: OnRefused | None) -> Iterator[Item]:

@@ -9,10 +9,13 @@ import regex
 
 from experiment.plugins import Registry
 
-# The syntax of a picture on the page, also defined in webapp/static/pictures.js.
-PICTURE = re.compile(r"!\[([^\]]*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)")
+# The syntax of a picture on the page, also defined in webapp/static/pictures.js. Neither pattern
+# goes past the beginning of another picture: with many beginnings, each would go to the text's end.
+PICTURE = re.compile(
+    r"!\[((?:(?!!\[)[^\]])*)\]\((data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)"
+)
 # The syntax of any picture, including those that no page can show.
-PICTURE_LIKE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+PICTURE_LIKE = re.compile(r"!\[(?:(?!!\[)[^\]])*\]\((?:(?!!\[)[^)])*\)")
 
 
 def replace_pictures(text: str) -> str:

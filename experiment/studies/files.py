@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from babel.messages.pofile import PoFileError, read_po
 
 from experiment.errors import StudyError, why_unread
+from experiment.grammar.grammar import list_files
 from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Study
 
 CATALOGUE_FILE = "messages.po"
@@ -115,7 +116,13 @@ def _list_file_names(study: Study) -> Iterator[str]:
         rates,
         font,
     )
-    for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, file_names)):
+    for name in (
+        STUDY_FILE,
+        PUBLISHED_FILE,
+        PLAN_FILE,
+        *filter(None, file_names),
+        *_grammar_files(study),
+    ):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:
             raise StudyError(
@@ -127,6 +134,15 @@ def _list_file_names(study: Study) -> Iterator[str]:
             yield path.as_posix()
     for pattern in ("*.md", CATALOGUE_FILE):
         yield from (_name(study, path) for path in (study.folder / "texts").rglob(pattern))
+
+
+def _grammar_files(study: Study) -> list[str]:
+    """Return the files that the study's grammar reads, by name within the study's folder."""
+    grammar = study.materials.grammar
+    if not grammar or not study.grammar_path.is_file():
+        return []
+    folder = PurePosixPath(grammar).parent
+    return [(folder / name).as_posix() for name in list_files(study.grammar_path)]
 
 
 def _name(study: Study, path: Path) -> str:

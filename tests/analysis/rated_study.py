@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.data.load import ExportedRun, RunFacts, Scores, load_scores
+from analysis.data.facts import RunFacts
+from analysis.data.load import ExportedRun, Scores, load_scores
 from experiment.materials.read import item_from_row, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ITEMS

@@ -217,11 +217,14 @@ def test_an_amended_plan_has_the_new_values_and_the_changes_since_the_old():
     ("before", "after", "words"),
     [
         (1, 2, "x was 1, is 2"),
-        ("0123456789abcdef", None, "x was 0123456789ab, is None"),
-        ([1], None, "x"),
-        (None, [1], "x"),
-        ({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}, "x (b, c)"),
-        ({"a": 1}, None, "x was {'a': 1}, is None"),
+        (0.1, None, "x was 0.1, is not set"),
+        ("a" * 41, "b", f"x was {'a' * 39}\u2026, is b"),
+        ([1, 2], [2, 3], "x: removed 1 and added 3"),
+        ([1, 2], [1], "x: removed 2"),
+        ([1, 2], [2, 1], "x: in another order"),
+        (None, [1], "x was not set, is [1]"),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}, "x.b was 2, is 3; x.c was not set, is 4"),
+        ({"a": 1}, None, 'x was {"a": 1}, is not set'),
     ],
 )
 def test_a_change_in_words_is_short(before: object, after: object, words: str):

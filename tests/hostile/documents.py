@@ -1,5 +1,8 @@
 """Texts and tables that nobody writes by accident: settings, items, consent, answers, scores."""
 
+import base64
+import struct
+import zlib
 from collections.abc import Iterator
 
 from experiment.studies.load import STUDIES_FOLDER
@@ -130,6 +133,72 @@ def bodies() -> Iterator[tuple[str, bytes]]:
         for value in odd:
             told = [value if number == at else each for number, each in enumerate(sound)]
             yield "values", whole.format(*told).encode()
+
+
+def typed() -> Iterator[tuple[str, object]]:
+    """Yield what may be sent as the details of a typed answer, each with what is wrong with it."""
+    long = {"a letter": "a", "a letter of two parts": "\u0344", "Hebrew of three": "\ufb2c",
+            "eighteen letters in one": "\ufdfa", "emoji": "\U0001f600", "no width": "\u200d",
+            "marks": "\u0301\u0316", "a syllable in parts": "\u1100\u1161\u11a8"}  # fmt: skip
+    for name, text in long.items():
+        for length in (1_000, 5_000):
+            yield name, {"text": (text * length)[:length]}
+    for text in ("a" + "." * 998 + "a", "." * 1_000, ("." * 499 + "a") * 2, "a " * 500,
+                 "a" + "\u0315\u0301\u0316" * 333, "\u0130" * 1_000, "\ufb03" * 1_000):  # fmt: skip
+        yield "work", {"text": text}
+    for text in ("=1+1", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\uff1d1", "'=1"):
+        yield "formulas", {"text": text}
+    for text in ("\u202eabc", "\u2066a", "a\u200fb", "\x00", "\x1b[31m", "\x07", "\ud800", "\r\nx",
+                 "\ufeff", "\u0e33" * 99, "<script>a</script>", "{{7*7}}", "%(x)s{x}"):  # fmt: skip
+        yield "characters", {"text": text}
+    deep: object = "a"
+    for _ in range(150):
+        deep = [deep]
+    for details in ({"text": deep}, {"text": 1}, {"text": None}, {"text": {"text": "a"}}, {}, [],
+                    "a",
+                    {"text": "a", "n_edits": 10**40}, {"text": "a", "first_key_ms": "1e999"},
+                    {"text": "a", "pasted": [True]}, {"text": "a", "a": "b" * 7_900},
+                    {"text": "a", **{f"k{n}": n for n in range(600)}}):  # fmt: skip
+        yield "details", details
+
+
+def pictures() -> Iterator[tuple[str, str]]:
+    """Yield texts with pictures that no page can show, each with what is wrong with it."""
+    gif = b"GIF89a%b%b;"
+    for kind, content in (
+        ("a bomb", png_of_size(30_000, 30_000)), ("a bomb", png_of_size(2**31 - 1, 2**31 - 1)),
+        ("a bomb", gif % (b"\xff\xff", b"\xff\xff")), ("broken", png_of_size(9, 9)[:-9]),
+        ("broken", gif % (b"\0\0", b"\0\0")), ("broken", bytes(999)), ("broken", b""),
+        ("another format", b"<svg onload='alert(1)'/>"), ("another format", b"GIF89a\1\0\1\0;"),
+    ):  # fmt: skip
+        yield kind, f"![a](data:image/png;base64,{base64.b64encode(content).decode()})"
+    yield "another format", "![a](data:image/svg+xml;base64,PHN2Zy8+)"
+    yield "elsewhere", "![a](https://evil.example/a.png)"
+    yield "elsewhere", "![a](file:///etc/passwd)"
+    yield "bytes", "![a](data:image/png;base64,====)"
+    for begun in ("![", "![](", "![a](data:image/png;base64,AAAA"):
+        yield "beginnings", (begun * 100_000)[:100_000]
+
+
+def images() -> Iterator[tuple[str, bytes]]:
+    """Yield images that may be sent where something else is expected."""
+    yield "PNG", png_of_size(30_000, 30_000)
+    yield "GIF", b"GIF89a\xff\xff\xff\xff;"
+    yield "JPEG", b"\xff\xd8\xff\xe0" + bytes(9_999)
+    yield "SVG", b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+
+
+def png_of_size(width: int, height: int) -> bytes:
+    """Return a PNG of some hundred bytes that says it is as large as that."""
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(bytes(99_999))), (b"IEND", b""),
+    )  # fmt: skip
+    chunks = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def scores() -> Iterator[tuple[str, bytes]]:

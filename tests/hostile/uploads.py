@@ -4,31 +4,37 @@ import gzip
 import io
 import random
 import resource
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import unquote, urlencode
+from uuid import UUID
 
 from sqlalchemy import select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from experiment.studies.load import load_study
 from tests.function_calls import counted
 from tests.hostile import documents
-from tests.hostile.answers import MOST_CALLS, TooLongError, bounded, wrong_with
+from tests.hostile.answers import MOST_CALLS, ROOT, TooLongError, bounded, wrong_with
 from tests.hostile.archives import archives, packed, study_files, study_with
 from tests.hostile.site import Site
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.core.clock import utc_now
-from webapp.database.models import Run
+from webapp.database.models import Participant, Run
 from webapp.jobs.long_job_queue import do_job
 from webapp.researcher.access import SESSION_COOKIE
 from webapp.researcher.reports import Jobs
 from webapp.researcher.study_folders import get_project_uploads, hash_text
 from webapp.runs.blinding import unblind_run
+from webapp.runs.launch import launch_run
 
 _Each = TypeVar("_Each")
 # What a check or a launch may keep a processor for; the founding study's takes a fifth of it.
 MOST_CPU_S, MOST_MIB = 60.0, 2048
+_TYPED_TRIALS = 10  # of a session in docs/examples/typed
 
 
 @dataclass
@@ -60,10 +66,12 @@ class Doors:
     def __init__(self, site: Site, share: float = 1.0, damaged: int = 100) -> None:
         self.sent, self._site, self._share = Sent(), site, share
         self._damaged, self._draw, self._door = damaged, random.Random(1), ""
+        self._n_typed = 0
         with site.sessions.begin() as session:
             # A run that may be reported: nobody took part yet, so it is unblinded for nothing.
             run = session.scalars(select(Run)).one()
             unblind_run(session, run, by="a benchmark", reason="to be tried", now=utc_now())
+        self._typed_home, self._typed_person = _take_part_in_typed(site)
 
     def send_everything(self) -> Sent:
         """Send what there is to each door, and return what became of it."""
@@ -84,9 +92,26 @@ class Doors:
         for kind, content in self._some(documents.bodies()):
             for door in ("answers", "device"):
                 self._try(f"participants: {door}", kind, lambda c=content, d=door: self._told(d, c))
+        for kind, details in self._some(documents.typed()):
+            self._try("participants: typed answers", kind, lambda d=details: self._typed(d))
+        self._send_images()
         for kind, content in self._some(documents.scores()):
             self._try("a model's scores", kind, lambda c=content: self._scored(c))
         return self.sent
+
+    def _send_images(self) -> None:
+        """Send pictures as the material of trials and in texts, and images instead of files."""
+        for kind, text in self._some(documents.pictures()):
+            rows = "".join(f'"{text}",The cat {n} sleeps.,The cat {n} sleep.\n' for n in range(8))
+            table = f"context,good,bad\n{rows}".encode()
+            self._try("pictures in a table", kind, lambda c=table: self._made(".csv", c))
+            whole = study_with(instructions_md=text.encode())
+            self._try("pictures in a text", kind, lambda c=whole: self._checked(c))
+            self._try("pictures in a text", kind, lambda c=text: self._look("x.md", c.encode()))
+        for kind, content in self._some(documents.images()):
+            self._try("images as files", kind, lambda c=content: self._uploaded(c))
+            for suffix in (".csv", ".xlsx", ".png"):
+                self._try("images as files", kind, lambda c=content, s=suffix: self._made(s, c))
 
     def _some(self, everything: Iterator[_Each]) -> Iterator[_Each]:
         return (each for each in everything if self._draw.random() < self._share)
@@ -181,6 +206,22 @@ class Doors:
             lambda: self._asked("POST", path, data=content, content_type="application/json")[0]
         )
 
+    def _typed(self, details: object) -> str:
+        """Answer a trial, and read the answers on the pages of the participant and the room."""
+        self._n_typed += 1
+        answer = {
+            "uuid": str(UUID(int=self._n_typed)), "input_method": "key", "details": details,
+            "position": self._n_typed % _TYPED_TRIALS + 1,
+        }  # fmt: skip
+
+        def send() -> int:
+            status = self._asked("POST", f"{self._typed_home}answers", json=answer)[0]
+            self._asked("GET", self._typed_home)
+            self._asked("GET", self._typed_person)
+            return status
+
+        return self._outcome(send)
+
     def _scored(self, content: bytes) -> str:
         def send() -> int:
             path = f"/runs/{self._site.ref}/reports"
@@ -220,6 +261,33 @@ class Doors:
         )
         inside = {each.name for each in instance.iterdir() if not each.name.startswith(own)}
         return inside | {str(each) for each in instance.parent.iterdir()}
+
+
+def _take_part_in_typed(site: Site) -> tuple[str, str]:
+    """Launch a study with typed answers as long as any may be, and take part.
+
+    Returns:
+        The address of the participant's page, and that of the researcher's page about them.
+    """
+    folder = shutil.copytree(ROOT / "docs" / "examples" / "typed", site.instance.parent / "typed")
+    settings = (folder / "study.toml").read_text("utf-8")
+    longest = 'accepted = "accepted"\nwords = "many"\nmax_length = 1000'
+    settings = settings.replace('accepted = "accepted"', longest, 1)
+    (folder / "study.toml").write_text(settings, encoding="utf-8")
+    now = utc_now()
+    with site.sessions.begin() as session:
+        study = load_study(str(folder))
+        run = launch_run(session, study, 1, "direct", now=now, code_version="0", simulated=True)
+        unblind_run(session, run, by="a benchmark", reason="to be tried", now=now)
+        ref = run.ref
+    home = site.app.test_client().post(f"/run/{ref}", data={"decision": "accept"}).location
+    with site.sessions() as session:
+        person = session.scalars(select(Participant).join(Run).where(Run.ref == ref)).one().ref
+    page = f"{RESEARCHER_PATH}/runs/{ref}/participants/{person}"
+    # Whoever is first on a page compiles its templates.
+    for path in (home, page):
+        assert site.owner().get(path).status_code == 200
+    return home, page
 
 
 class _FoundError(Exception):

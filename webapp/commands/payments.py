@@ -192,7 +192,12 @@ def settle(run: str, payment: int, is_paid: bool | None, live: bool, instance: P
     settled = settle_by_hand(
         run_payments.sessions, run_payments.run, payment, utc_now, is_paid=is_paid
     )
-    run_payments.log_act("payment settled by hand", payment=str(settled.id), state=settled.state)
+    run_payments.log_act(
+        "payment settled by hand",
+        was={"state": "in doubt"},
+        payment=str(settled.id),
+        state=settled.state,
+    )
     click.echo(f"Payment {settled.id} is {settled.state}.")
     if not is_paid:
         click.echo(f"To pay it again: parallax reconcile {run} --fix")

@@ -6,7 +6,7 @@ audit log, in the transaction that stores the payments.
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -49,6 +49,15 @@ from webapp.recruitment.terms import (
 from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.runs.second_person import GuardedRequest, close_request, find_first_requester
 from webapp.users.audit_log import record_act
+
+# How the audit log names one payment of a kind, and several.
+_NAMES = {
+    PaymentKind.REWARD: ("reward", "rewards"),
+    PaymentKind.BONUS: ("bonus", "bonuses"),
+    PaymentKind.COMPENSATION: ("compensation", "compensations"),
+    PaymentKind.SCREEN_OUT: ("paid screen-out", "paid screen-outs"),
+    PaymentKind.REJECTION: ("rejection", "rejections"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +251,12 @@ class RunPayments:
         with reading(self.sessions) as session:
             return load_payments(session, self.run)
 
-    def log_act(self, act: str, **after: str) -> None:
-        """Record an act on this run's money in the audit log."""
+    def log_act(self, act: str, *, was: Mapping[str, str] | None = None, **after: str) -> None:
+        """Record an act on this run's money in the audit log, with old and new values."""
         with self.sessions.begin() as session:
-            record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
+            record_act(
+                session, self.by, act, self.now(), run_ref=self.run.ref, before=was, after=after
+            )
 
     def _add_fees_minor(self, entries: Sequence[Entry]) -> int:
         audience = build_task(self.study, not_again=()).audience
@@ -309,13 +320,15 @@ class RunPayments:
         order: str,
         session: Session,
     ) -> None:
-        kinds = Counter(str(entry.item.kind) for entry in proposal.entries)
         payees = ", ".join(entry.item.payee for entry in proposal.entries)
+        lines = load_payments(session, self.run)
+        paid_minor = sum(line.amount_minor for line in lines if line.state == PaymentState.DONE)
         details = {
-            "what": ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())),
+            "what": self._describe_entries(proposal.entries),
             "payees": payees,
             "amount": self._format_amount(proposal.amount_minor),
             "with fees": self._format_amount(proposal.with_fees_minor),
+            "paid in this run then": self._format_amount(paid_minor + proposal.amount_minor),
         }
         if first_person:
             details["asked for by"] = first_person
@@ -325,7 +338,25 @@ class RunPayments:
         if len(reasons := {entry.item.reason for entry in proposal.entries}) == 1:
             details["reason"] = reasons.pop()
         record_act(
-            session, self.by, "payment ordered", self.now(), run_ref=self.run.ref, after=details
+            session,
+            self.by,
+            "payment ordered",
+            self.now(),
+            run_ref=self.run.ref,
+            before={"paid in this run": self._format_amount(paid_minor)},
+            after=details,
+        )
+
+    def _describe_entries(self, entries: Sequence[Entry]) -> str:
+        """Return how many payments of each kind there are and what they come to, in words."""
+        counts = Counter(entry.item.kind for entry in entries)
+        sums_minor = Counter[PaymentKind]()
+        for entry in entries:
+            sums_minor[entry.item.kind] += entry.item.amount_minor
+        return ", ".join(
+            f"{number} {_NAMES[kind][number > 1]}"
+            + (f" ({self._format_amount(sums_minor[kind])})" if sums_minor[kind] else "")
+            for kind, number in sorted(counts.items())
         )
 
 

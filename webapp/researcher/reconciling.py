@@ -94,7 +94,12 @@ def settle_payment(ref: str) -> ResponseReturnValue:
         is_paid=platform_shows == "paid",
         looked_at=_parse_checked_time(form.get("looked", "")),
     )
-    payments.log_act("payment settled by hand", payment=str(settled.id), state=settled.state)
+    payments.log_act(
+        "payment settled by hand",
+        was={"state": "in doubt"},
+        payment=str(settled.id),
+        state=settled.state,
+    )
     return redirect_after_act("money.show_payments", ref=ref)
 
 

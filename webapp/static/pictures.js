@@ -1,7 +1,7 @@
 // @ts-check
 /** Pictures in a trial's texts: ``![what it shows](data:image/png;base64,...)``. */
 
-const PICTURE = /!\[([^\]]*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)/g;
+const PICTURE = /!\[((?:(?!!\[)[^\]])*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)/g;
 
 /**
  * Replaces a text's pictures by their alternative texts, for screen readers.

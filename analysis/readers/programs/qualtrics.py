@@ -9,9 +9,7 @@ _PREVIEW_CHANNEL = "preview"
 
 def _tidy_responses(table: pd.DataFrame) -> pd.DataFrame:
     """Return the responses, without the rows of question texts and ids, and without previews."""
-    ids = table["ResponseId"].str.contains("ImportId", regex=False)
-    first_response = int(ids.to_numpy().argmax()) + 1 if ids.any() else 0
-    responses = table.iloc[first_response:]
+    responses = table.iloc[_count_header_rows(table) :]
     # Previews by the study's author; the status is written in the author's language.
     if "DistributionChannel" in responses:
         responses = responses[responses["DistributionChannel"] != _PREVIEW_CHANNEL]
@@ -20,10 +18,20 @@ def _tidy_responses(table: pd.DataFrame) -> pd.DataFrame:
     return responses.reset_index(drop=True)
 
 
+def _count_header_rows(table: pd.DataFrame) -> int:
+    """Return the number of rows with texts and ids; some exports have the texts alone."""
+    ids = table.get("ResponseId", table.iloc[:, 0]).str.contains("ImportId", regex=False)
+    if ids.any():
+        return int(ids.to_numpy().argmax()) + 1
+    # A date has digits, and its label has none.
+    return int("EndDate" in table and not table["EndDate"].head(1).str.contains(r"\d").all())
+
+
 PROGRAM = Program(
     name="Qualtrics",
-    documentation="| Qualtrics | CSV with its three lines of names, texts and ids; columns "
+    documentation="| Qualtrics | CSV with its two or three lines of names, texts and ids; columns "
     "named after items; previews are left out, whatever the survey's language |",
     columns=("ResponseId",),
+    other_columns=("StartDate", "EndDate", "DistributionChannel"),
     tidy=_tidy_responses,
 )

@@ -8,7 +8,7 @@ PAGES = {
         "Studies, materials, lists, rules and tables. Nothing here needs a server or a model.",
         (
             "experiment.studies.load",
-            "experiment.materials.grammar",
+            "experiment.grammar.grammar",
             "experiment.materials.render",
             "experiment.design.lists",
             "experiment.design.audit.audit",
@@ -37,6 +37,7 @@ PAGES = {
             "analysis.compare",
             "analysis.comparison",
             "analysis.result",
+            "analysis.data.facts",
             "analysis.data.load",
             "analysis.data.join",
             "analysis.scores.metrics",

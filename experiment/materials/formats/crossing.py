@@ -143,6 +143,11 @@ def named_factors(table: RawTable, named_headers: Mapping[str, str]) -> tuple[st
     return factors
 
 
+def is_list_header(name: str) -> bool:
+    """Return whether a header says that the column assigns items to lists."""
+    return key_of(name) in _LIST_HEADERS
+
+
 def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the fewest columns that cross within every item; empty if none do."""
     if "item" not in headers:
@@ -156,7 +161,7 @@ def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...
         name
         for name in table.columns
         if (name == condition or name not in headers.values())
-        and key_of(name) not in _LIST_HEADERS
+        and not is_list_header(name)
         and _have_equal_values(groups, (name,))
         and len(_list_values(groups[0], (name,))) > 1
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError, suggest
 from experiment.materials.formats.columns import KIND_WORDS
-from experiment.materials.formats.crossing import names_lists
+from experiment.materials.formats.crossing import is_list_header, names_lists
 from experiment.materials.formats.pairs import Draft
 from experiment.records import Item, Kind
 from experiment.tables.schemas import ITEMS
@@ -261,7 +261,8 @@ def broken_crossing(numbered: Sequence[tuple[str, Draft]]) -> MaterialsError | N
     groups = {name: rows for name, rows in items.items() if len(rows) > 1}
     if len(groups) < len(items) / 2 or len(groups) < 2:
         return None
-    columns = list(next(iter(groups.values()))[0].extra)[:_MOST_COLUMNS]
+    own_columns = next(iter(groups.values()))[0].extra
+    columns = [name for name in own_columns if not is_list_header(name)][:_MOST_COLUMNS]
     for size in range(1, _MOST_FACTORS + 1):
         for factors in combinations(columns, size):
             expected = _find_expected_levels(list(groups.values()), factors)

@@ -11,6 +11,8 @@ from experiment.records import SIDES
 
 _NUMBERED_HEADER = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")
 _ANSWERS = ("answer", "correct_answer", "correct_option", "correct", "key", "expected", "good")
+_MARKED_HEADER = re.compile(r"(.+?)_?([1-9]|[a-i])")
+_ANSWER_WORDS = {"answer", "correct", "gold", "key", "label", "target"}
 # In a table with good and bad, columns with such names hold further options.
 _FURTHER_HEADER = re.compile(
     r"(?:bad|wrong|incorrect|distractor|foil|lure|competitor|alternative|option|ungrammatical|"
@@ -56,6 +58,12 @@ def cross_contexts(table: RawTable) -> RawTable:
     )
 
 
+def is_option_header(name: str) -> bool:
+    """Return whether a header is that of one of several options."""
+    key = key_of(name)
+    return bool(_NUMBERED_HEADER.fullmatch(key) or _FURTHER_HEADER.fullmatch(key))
+
+
 def order_options(table: RawTable) -> RawTable:
     """Return a table whose numbered options are renamed to good, bad, distractor, and so on.
 
@@ -72,6 +80,8 @@ def order_options(table: RawTable) -> RawTable:
     }
     by_key = {key_of(name): name for name in reversed(table.columns)}
     answer = next((by_key[name] for name in _ANSWERS if name in by_key), "")
+    if not options:
+        options, answer = _options_of_marks(table)
     if len(options) < len(_OTHERS) or not answer or "bad" in by_key:
         return table
     distractors = [_name_option(number) for number in range(1, len(options))]
@@ -79,6 +89,27 @@ def order_options(table: RawTable) -> RawTable:
     rows = tuple(_make_row(row, options, answer, distractors, other_columns) for row in table.rows)
     note = f'The good option is the one that the column "{answer}" names.'
     return RawTable(table.path, (_GOOD, *distractors, *other_columns), rows, (*table.notes, note))
+
+
+def _options_of_marks(table: RawTable) -> tuple[dict[str, str], str]:
+    """Return marked columns of texts and the column that names one's mark in each row, if any.
+
+    The columns may have any name, as sentence_A and sentence_B beside a column of A and B.
+    """
+    stems: dict[str, dict[str, str]] = {}
+    for name in table.columns:
+        if match := _MARKED_HEADER.fullmatch(key_of(name)):
+            stems.setdefault(match[1], {})[match[2]] = name
+    for options in stems.values():
+        answers = [
+            name
+            for name in table.columns
+            if {*key_of(name).split("_")} & _ANSWER_WORDS
+            and all(row.values[name].lower() in options for row in table.rows)
+        ]
+        if len(options) > 1 and len(answers) == 1 and answers[0] not in options.values():
+            return options, answers[0]
+    return {}, ""
 
 
 def _name_option(number: int) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import NAMES, key_of, quote_header
@@ -11,6 +12,8 @@ from experiment.records import PAIR
 
 QUESTION, ANSWERS, ANSWER = QUESTION_COLUMNS = ("question", "answers", "answer")
 _CORRECT = "correct_answer"
+_RIGHT, _WRONG = {"correct", "right"}, {"wrong", "incorrect", "false"}
+_YES_NO = {"yes", "no", "y", "n"}
 _OPTION = re.compile(r"option_?(\d+)")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
@@ -60,10 +63,14 @@ def read_question_columns(table: RawTable, named_headers: Mapping[str, str]) -> 
             by_key[ANSWER] = correct
     elif correct and ANSWER not in by_key:
         by_key[ANSWER] = correct
+    elif has_sentences and not {ANSWERS, ANSWER} & by_key.keys():
+        table, found = _read_answers(table, by_key)
+        by_key |= dict.fromkeys((ANSWERS, ANSWER), "") if found else {}
+        notes += found
     names = {
         by_key[name]: name
         for name in QUESTION_COLUMNS
-        if name in by_key and name not in table.columns
+        if by_key.get(name) and name not in table.columns
     }
     notes = [*(f"{name} from {header}" for header, name in names.items()), *notes]
     if not notes:
@@ -82,6 +89,50 @@ def _column_of_questions(table: RawTable, by_key: Mapping[str, str], has_answers
         if has_answers and key not in roles and share_of_questions(table, header) == 1
     ]
     return asking[0] if len(asking) == 1 else ""
+
+
+def _read_answers(table: RawTable, by_key: Mapping[str, str]) -> tuple[RawTable, list[str]]:
+    """Return a table with the answers of its questions, and a note; unchanged if none are sure.
+
+    They are two columns that differ in every row, of which one holds the right answer: a third
+    column repeats it, or the headers say so. Otherwise one column holds yes and no.
+    """
+    question = by_key[QUESTION]
+    asked = [row.values for row in table.rows if row.values[question]]
+    columns = [name for name in by_key.values() if name != question]
+    by_role = {
+        side: [by_key[key] for key in by_key if {*key.split("_")} & words or key in words]
+        for side, words in ((0, _RIGHT), (1, _WRONG))
+    }
+    triples = [
+        (first, second, right)
+        for first, second in pairwise(table.columns)
+        for right in columns
+        if right not in (first, second)
+        and {first, second} <= {*columns}
+        and all(row[first] != row[second] for row in asked)
+        and all(row[right] in (row[first], row[second]) for row in asked)
+        and len({row[right] == row[first] for row in asked}) > 1
+    ]
+    if len(by_role[0]) == len(by_role[1]) == 1 and not triples:
+        triples = [(by_role[0][0], by_role[1][0], by_role[0][0])]
+    yes_no = [name for name in columns if {row[name].lower() for row in asked} <= _YES_NO]
+    if len(triples) == 1:
+        first, second, right = triples[0]
+        note = f"answers from {first} and {second}, answer from {right}"
+        answers = [f"{row.values[first]}|{row.values[second]}" for row in table.rows]
+    elif len(yes_no) == 1:
+        (right,) = yes_no
+        note, answers = f"answer from {right}", [""] * len(table.rows)
+    else:
+        return table, []
+    rows = [
+        replace(row, values={**row.values, ANSWERS: options, ANSWER: row.values[right]})
+        if row.values[question]
+        else replace(row, values={**row.values, ANSWERS: "", ANSWER: ""})
+        for row, options in zip(table.rows, answers, strict=True)
+    ]
+    return replace(table, columns=(*table.columns, ANSWERS, ANSWER), rows=tuple(rows)), [note]
 
 
 def _options_by_number(by_key: Mapping[str, str]) -> dict[str, str]:

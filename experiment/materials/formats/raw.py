@@ -20,6 +20,7 @@ from experiment.materials.formats.delimited import (
 )
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+_COMPRESSED = ".gz"
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".parquet")
 
 
@@ -103,7 +104,9 @@ def read_raw(
         f'a file ending in "{path.suffix}" cannot be read as a table of items',
         where=str(path),
         expected=f"one of: {', '.join(SUFFIXES)}",
-        remedy="Save it as CSV (UTF-8) or as an Excel workbook (.xlsx)",
+        remedy=f"Decompress it first: gunzip --keep {path.name}"
+        if path.suffix.lower() == _COMPRESSED
+        else "Save it as CSV (UTF-8) or as an Excel workbook (.xlsx)",
     )
 
 
@@ -125,6 +128,13 @@ def _open_text_file(path: Path, language: str) -> tuple[TextFile, tuple[str, ...
     try:
         file = open_text(path, language)
     except ValueError as error:
+        if path.suffix.lower() == _COMPRESSED:
+            raise MaterialsError(
+                f'a file ending in "{path.suffix}" is compressed',
+                where=str(path),
+                expected="the file itself",
+                remedy=f"Decompress it: gunzip --keep {path.name}",
+            ) from error
         raise MaterialsError(
             "the file is not a text file",
             where=str(path),

@@ -1,17 +1,31 @@
 """Sentences with marked regions, either by bars or by a column for each region."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from experiment.materials.formats.columns import NAMES, key_of
+from experiment.materials.formats.options import is_option_header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import SPACELESS, Variant
 
 BAR = "|"
-_REGION_HEADER = re.compile(r"region_?([0-9]+)")
+_NUMBERED_HEADER = re.compile(r"(.*?)_?([0-9]+)")
+_REGION = "region"
+_FEWEST_PARTS = 3
+# Marks of a model's text, such as <eos>, are no words.
+_MARKER = re.compile(r"</?\w+>")
+_WORD_HEADERS = ("word", "token")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
+# Symbols that fill a row's last columns, such as "####".
+_PADDING = re.compile(r"[^\w\s.?!\u2026]{2,}")
+_FILE = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{1,3}")
+_SLASHES = re.compile(r"\s*/+\s*")
+_FEWEST_SLASHES = 2
+_STARRED = re.compile(r"([^*]*)\*([^*]+)\*([^*]*)")
+_STARRED_COLUMN = "marked"
 
 
 def join_regions(parts: Sequence[str]) -> str:
@@ -26,29 +40,153 @@ def join_regions(parts: Sequence[str]) -> str:
 def join_region_columns(table: RawTable) -> RawTable:
     """Return a table whose region columns (region_1, region_2, ...) are joined to one sentence.
 
-    Any other table is returned unchanged.
+    In a table without sentences, other numbered columns of words, such as w1, w2, ..., are regions
+    too. Any other table is returned unchanged.
     """
-    numbered = {
-        int(match.group(1)): name
-        for name in table.columns
-        if (match := _REGION_HEADER.fullmatch(key_of(name)))
-    }
-    if len(numbered) < 2 or any(key_of(name) in _SENTENCES for name in table.columns):
+    ordered = _region_columns(table)
+    if len(ordered) < 2 or any(key_of(name) in _SENTENCES for name in table.columns):
         return table
-    ordered = [numbered[number] for number in sorted(numbered)]
     other_columns = [name for name in table.columns if name not in ordered]
     rows = tuple(
         RawRow(
             row.place,
             {
-                "sentence": f" {BAR} ".join(filter(None, (row.values[name] for name in ordered))),
+                "sentence": f" {BAR} ".join(
+                    text
+                    for name in ordered
+                    if (text := row.values[name]) and not _PADDING.fullmatch(text)
+                ),
                 **{name: row.values[name] for name in other_columns},
             },
         )
         for row in table.rows
     )
-    note = f"The sentence is made of the {len(ordered)} columns of regions."
+    first, last = ordered[0], ordered[-1]
+    note = f"The sentence is made of {len(ordered)} columns of regions, {first} to {last}."
     return RawTable(table.path, ("sentence", *other_columns), rows, (*table.notes, note))
+
+
+def _region_columns(table: RawTable) -> list[str]:
+    """Return the columns that each hold a region, in order; none if there are none."""
+    stems: dict[str, dict[int, str]] = {}
+    for name in table.columns:
+        if match := _NUMBERED_HEADER.fullmatch(key_of(name)):
+            stems.setdefault(match[1], {})[int(match[2])] = name
+    numbered = stems.get(_REGION) or next(
+        (
+            columns
+            for stem, columns in stems.items()
+            if len(columns) >= _FEWEST_PARTS
+            and sorted(columns) == list(range(1, len(columns) + 1))
+            and not any(is_option_header(name) for name in columns.values())
+            and _hold_words(table, columns.values())
+            and "good" not in map(key_of, table.columns)
+        ),
+        {},
+    )
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def _hold_words(table: RawTable, columns: Iterable[str]) -> bool:
+    """Return whether columns hold words: neither numbers nor files, and no row's answer."""
+    columns = [*columns]
+    cells = [row.values[name] for row in table.rows for name in columns if row.values[name]]
+    others = [name for name in table.columns if name not in columns]
+    return all(any(map(str.isalpha, text)) or _PADDING.fullmatch(text) for text in cells) and not (
+        all(map(_FILE.fullmatch, cells))
+        or any(
+            all(row.values[name] in {row.values[part] for part in columns} for row in table.rows)
+            for name in others
+        )
+    )
+
+
+def join_word_rows(table: RawTable) -> RawTable:
+    """Return a table with a row for each sentence, if its rows are the words of sentences.
+
+    Each sentence's words are numbered from the same number, in the order of the rows. Columns that
+    differ between a sentence's words are left out. Any other table is returned unchanged.
+    """
+    keys = {key_of(name): name for name in reversed(table.columns)}
+    word = next((keys[key] for key in _WORD_HEADERS if key in keys), "")
+    if not word or keys.keys() & {*_SENTENCES, "bad"}:
+        return table
+    starts = next((found for n in table.columns if (found := _sentence_starts(table, n))), [])
+    runs = [table.rows[a:b] for a, b in pairwise([*starts, len(table.rows)])]
+    if len(runs) < 2 or not all(row.values[word] for row in table.rows):
+        return table
+    shared = [
+        name
+        for name in table.columns
+        if name != word and all(len({row.values[name] for row in run}) == 1 for run in runs)
+    ]
+    rows = tuple(
+        RawRow(
+            run[0].place,
+            {
+                "sentence": join_regions(
+                    [text for row in run if not _MARKER.fullmatch(text := row.values[word])]
+                ),
+                **{name: run[0].values[name] for name in shared},
+            },
+        )
+        for run in runs
+    )
+    left_out = [name for name in table.columns if name not in (word, *shared)]
+    note = (
+        f'Each row is a word: the column "{word}" makes {len(rows)} sentences. Columns that differ '
+        f"between the words of a sentence are left out: {', '.join(left_out)}."
+    )
+    return RawTable(table.path, ("sentence", *shared), rows, (*table.notes, note))
+
+
+def _sentence_starts(table: RawTable, column: str) -> list[int]:
+    """Return the rows at which a column begins to number words anew; none if it does not."""
+    cells = [row.values[column] for row in table.rows]
+    if not all(map(str.isdecimal, cells)):
+        return []
+    numbers = [int(cell) for cell in cells]
+    starts = [row for row, number in enumerate(numbers) if number == numbers[0]]
+    is_counted = all(b > a or b == numbers[0] for a, b in pairwise(numbers))
+    return starts if is_counted and len(numbers) >= _FEWEST_PARTS * len(starts) else []
+
+
+def read_slashes(drafts: Sequence[Draft]) -> tuple[list[Draft], list[str]]:
+    """Return drafts with bars where every sentence has slashes, and without stars around a part.
+
+    Two slashes or more in every sentence divide regions; stars around a part of every sentence
+    mark it, and the column ``marked`` keeps the part.
+    """
+    notes = []
+    texts = [text for draft in drafts for text in (draft.good, draft.bad) if text]
+    if texts and all(BAR not in t and len(_SLASHES.findall(t)) >= _FEWEST_SLASHES for t in texts):
+        drafts = [
+            _with_texts(draft, lambda text: _SLASHES.sub(f" {BAR} ", text)) for draft in drafts
+        ]
+        notes.append("The slashes divide regions, and are not shown.")
+    if texts and all(map(_STARRED.fullmatch, texts)):
+        drafts = [
+            replace(
+                _with_texts(draft, lambda text: text.replace("*", "")),
+                extra={**draft.extra, _STARRED_COLUMN: draft.good.split("*")[1]},
+            )
+            for draft in drafts
+        ]
+        notes.append(
+            f"The stars mark a part of each sentence, and are not shown; the column "
+            f'"{_STARRED_COLUMN}" keeps the part.'
+        )
+    return list(drafts), notes
+
+
+def _with_texts(draft: Draft, change: Callable[[str], str]) -> Draft:
+    return replace(
+        draft,
+        context=change(draft.context),
+        good=change(draft.good),
+        bad=change(draft.bad),
+        distractor=change(draft.distractor),
+    )
 
 
 def split_barred_regions(

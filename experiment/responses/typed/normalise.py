@@ -9,7 +9,8 @@ import regex
 # in Persian and in languages of India they distinguish words.
 _INVISIBLE = regex.compile("[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _APOSTROPHES = regex.compile("[\u2018\u2019\u02bc\u00b4`]")
-_OUTER_PUNCTUATION = regex.compile(r"^[\p{P}\s]+|[\p{P}\s]+$")
+# Looking behind bounds the time: a match is tried once for each run of punctuation.
+_OUTER_PUNCTUATION = regex.compile(r"^[\p{P}\s]+|(?<![\p{P}\s])[\p{P}\s]++$")
 
 
 def _strip_punctuation(text: str) -> str:

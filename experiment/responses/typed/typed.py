@@ -39,6 +39,7 @@ from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
 ANSWER_SEPARATOR = "|"
+MOST_ACCEPTED = 100
 NO_ANSWER = "no answer"
 # A screen never shows them where they stand: they turn the text around them.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -107,6 +108,15 @@ class Typed(OneVersion):
         cell = dict(item.extra).get(self.accepted, "")
         answers = [answer.strip() for answer in cell.split(ANSWER_SEPARATOR)]
         answers = [answer for answer in answers if answer]
+        if len(answers) > MOST_ACCEPTED:
+            # The server compares each of them with every answer.
+            raise StudyError(
+                f'the item "{item.item_id}" has {len(answers):,} accepted answers',
+                where="response typed",
+                expected=f"at most {MOST_ACCEPTED}",
+                remedy="`parallax compare --variants` counts misspellings as the answers that you "
+                "name",
+            )
         for answer in answers:
             if not self.allows(answer):
                 raise StudyError(

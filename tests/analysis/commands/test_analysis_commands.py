@@ -7,7 +7,7 @@ from analysis.commands.score import score
 from analysis.commands.text import list_words, text
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from experiment.materials.grammar import load_grammar
+from experiment.grammar.grammar import load_grammar
 from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table

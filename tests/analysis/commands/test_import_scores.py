@@ -207,7 +207,7 @@ def test_a_published_table_that_lacks_a_form_is_refused(tmp_path):
 
 
 def test_scores_without_items_ask_for_them(tmp_path):
-    with pytest.raises(AnalysisError, match="does not contain the items"):
+    with pytest.raises(AnalysisError, match="does not contain the items' texts"):
         imported(tmp_path, "sentence,logprob\nIt is.,-1\n", items="")
     with pytest.raises(AnalysisError, match='there is no column "S"'):
         imported(tmp_path, "sentence,logprob\nIt is.,-1\n", "--column", "logprob=S")

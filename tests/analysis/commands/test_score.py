@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from distributed import LocalCluster
 
 from analysis.commands.score import score
-from analysis.data.load import ScoreFacts, load_scores
+from analysis.data.facts import ScoreFacts
+from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.scores import file as score_file
 from analysis.scores.file import Scoring, write_score_file

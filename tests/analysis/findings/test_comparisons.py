@@ -114,8 +114,8 @@ def test_sentences_tables_and_figures_show_the_labels_of_levels(run: ExportedRun
         "structure: accuracy is higher for no island than for wh-island, "
     )
     [interaction] = [text for text in report.summary if text.startswith("structure x length: ")]
-    assert "The difference no island minus wh-island is " in interaction
-    assert " for short extraction and " in interaction and " for long; " in interaction
+    assert "The difference short extraction minus long is " in interaction
+    assert " for no island and " in interaction and " for wh-island; " in interaction
     effects = next(table for table in report.tables if table.name == "design_effects")
     assert "structure: no island - wh-island" in list(effects.frame["label"])
     cells = report.statistics["design_cells"]
@@ -230,15 +230,15 @@ def test_an_interaction_is_said_as_the_difference_at_each_level(
 ) -> None:
     means = _means(run)
     at = {
-        length: f"{100 * (means['nonisland', length] - means['island', length]):+.1f}".replace(
+        structure: f"{100 * (means[structure, 'short'] - means[structure, 'long']):+.1f}".replace(
             "-", "\N{MINUS SIGN}"
         )
-        for length in ("short", "long")
+        for structure in ("nonisland", "island")
     }
     assert (
-        f"The difference nonisland minus island of structure is {at['short']} for length short and "
-        f"{at['long']} for length long; the first minus the second, a difference of differences "
-        "and not a simple effect, is "
+        f"The difference short minus long of length is {at['nonisland']} for structure nonisland "
+        f"and {at['island']} for structure island; the first minus the second, a difference of "
+        "differences and not a simple effect, is "
     ) in implied.summary[2]
     for (structure, length), mean in means.items():
         assert f"{structure}, {length} {mean:.1%}" in implied.summary[2]
@@ -283,7 +283,8 @@ def test_a_difference_below_the_smallest_effect_of_interest_is_claimed_absent() 
 HAND_MADE = {
     "name": "x", "role": "primary", "measure": "accuracy", "sides": "near minus far",
     "is_declared": True, "is_planned": True, "is_of_judges": False, "interaction": "",
-    "response": "sentence_pair", "between": "", "scale": "", "cells": "",
+    "response": "sentence_pair", "between": "", "scale": "", "cells": "", "factors": "a",
+    "constructions": "", "regions": "", "at": "",
     "margin_source": "the smallest effect of interest",
     "if_positive": "higher", "if_negative": "lower", "if_unclear": "whether they differ",
     "covariates": "", "per": "", "n_in_family": 1, "first": 0.9, "second": 0.8,
@@ -338,6 +339,27 @@ def test_an_interaction_comes_first_where_it_is_shown_and_says_that_it_is_no_sim
     assert second.startswith("a: whether they differ is inconclusive, 90.0% vs 80.0%: ")
     first, *_ = comparison_sentences({"comparisons": rows.assign(p_corrected=0.5)})
     assert first.startswith("a: ")
+
+
+def test_the_simple_effects_of_a_shown_interaction_follow_it_with_their_intervals() -> None:
+    crossed = HAND_MADE | {"name": "a x b", "interaction": "{} and {}", "factors": "a, b"}
+    simple = HAND_MADE | {"role": "exploratory", "factors": "a, b", "is_declared": False}
+    rows = pd.DataFrame(
+        [
+            crossed,
+            simple | {"at": "c", "sides": "near minus far at b c"},
+            simple | {"at": "d", "sides": "near minus far at b d", "estimate": 0.04},
+            simple | {"at": "e", "factors": "a, f"},
+        ]
+    )
+    _, effects, *_ = comparison_sentences({"comparisons": rows})
+    assert effects == (
+        "Simple effects, exploratory and not corrected: near minus far at b c +10.0 percentage "
+        "points (95% interval +2.0 to +18.0; p = .001); near minus far at b d +4.0 percentage "
+        "points (95% interval +2.0 to +18.0; p = .001)."
+    )
+    unclear = comparison_sentences({"comparisons": rows.assign(p_corrected=0.5)})
+    assert not any("Simple effects" in sentence for sentence in unclear)
 
 
 def test_a_one_sided_test_halves_p_only_where_it_is_declared(run: ExportedRun) -> None:

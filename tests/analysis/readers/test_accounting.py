@@ -57,6 +57,28 @@ def test_copies_stop_until_the_mapping_decides(imported, tmp_path):
     assert "ATTENTION: 12 judgments are copies of others, and kept" in kept
 
 
+def test_equal_times_of_numbered_trials_are_no_copies(imported):
+    lines = [f"p{n},s-1,good,{700 + n},{k}" for n in range(100) for k in (1,)]
+    text = "\n".join(["participant,item,chosen,rt_ms,trial", *lines, "p0,s-1,good,700,2"])
+    assert "= 101 judgments" in imported(text).output
+    with pytest.raises(AnalysisError, match="1 of 101 judgments are copies"):
+        imported(text.replace("700,2", "700,1"))
+
+
+def test_a_mapping_without_columns_adds_its_rules_to_the_guess(imported, tmp_path):
+    own = GOOD.replace("participant,item,chosen,rt_ms", "who,sentence_name,answer,ms")
+    done = imported(own + own.split("\n", 1)[1], 'duplicates = "drop"\n')
+    assert "= 12 judgments" in done.output
+    assert '"participant" = "who"' in (tmp_path / "out" / "mapping.toml").read_text()
+
+
+def test_a_value_may_mean_that_there_was_no_answer(imported):
+    mapping = 'skip_blank = ["chosen"]\n[values.chosen]\nyes = "good"\nno = "bad"\nnone = ""\n'
+    text = GOOD.replace("good", "yes").replace("bad", "no").replace("distractor", "none")
+    n_none = text.count("none")
+    assert n_none and f"= {12 - n_none} judgments" in imported(text, mapping).output
+
+
 @pytest.mark.parametrize("key", ["drop", "drop_trials", "keep"])
 def test_a_rule_whose_value_no_row_has_stops(imported, key):
     with pytest.raises(AnalysisError, match='no row has "ann" in the column "participant"'):

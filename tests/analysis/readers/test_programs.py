@@ -42,3 +42,15 @@ def test_a_program_has_its_row_in_the_documentation(name: str):
 )
 def test_an_example_is_known_by_its_program(file: str, name: str):
     assert read_source(EXAMPLES / file).format == name
+
+
+def test_qualtrics_may_have_the_texts_of_questions_without_their_ids(tmp_path):
+    lines = (EXAMPLES / "qualtrics.csv").read_text("utf-8").splitlines()
+    (tmp_path / "whole.csv").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "two.csv").write_text("\n".join([*lines[:2], *lines[3:]]), "utf-8")
+    whole, two = read_source(tmp_path / "whole.csv"), read_source(tmp_path / "two.csv")
+    assert "ImportId" in lines[2] and two.format == "Qualtrics"
+    assert len(two.table) == len(whole.table)
+    without = two.table.drop(columns="ResponseId")
+    without.to_csv(tmp_path / "without.csv", index=False)
+    assert read_source(tmp_path / "without.csv").format == "Qualtrics"

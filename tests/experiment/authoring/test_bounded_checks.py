@@ -1,5 +1,7 @@
 """What would keep a server busy is refused before the launch."""
 
+import base64
+
 import pytest
 
 from experiment.authoring.check import check_folder
@@ -45,6 +47,18 @@ def test_a_text_with_more_marks_than_pages_show_is_refused(folder):
         " show a longer text without formatting."
     ) in str(error)
     assert "2,000 lines, stars" in str(error)
+
+
+def test_a_text_with_a_picture_that_no_page_shows_is_refused(folder):
+    text = next(folder.glob("texts/*/instructions.md"))
+    immense = base64.b64encode(b"GIF89a\xff\xff\xff\xff;").decode()
+    picture = f"\n\n![a map](data:image/gif;base64,{immense})\n"
+    text.write_text(text.read_text("utf-8") + picture, encoding="utf-8")
+    [error] = check_folder(str(folder), 1).errors
+    assert (
+        'the text "instructions" has a picture that has 65,535 by 65,535 pixels. Expected a PNG,'
+        " JPEG, GIF or WebP of at most 4,096 pixels on each side, named as what it is."
+    ) in str(error)
 
 
 def test_a_key_of_50_000_parts_is_refused_unread(folder):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from experiment.authoring.study_toml import study_schema
 from experiment.errors import PATTERN_WORDS, StudyError, describe_validation_error, wrong_keys
-from experiment.materials.notation import LexiconTable, TemplateTable
+from experiment.grammar.tables import LexiconTable, TemplateTable
 from experiment.studies.load import STUDIES_FOLDER, load_study
 
 

@@ -112,6 +112,8 @@ def copied(folder: Path, **changes: tuple[str, str]) -> Path:
          "texts are rendered"),
         ({"items": ("data:image/png;base64,", "https://x.org/")}, "is stored elsewhere"),
         ({"items": ("![Two lines with fins at their ends]", "![]")}, "without a description"),
+        ({"items": ("data:image/png;", "data:image/webp;")},
+         'the item "mueller_lyer" has a picture that is not a whole picture in the format webp'),
     ],
 )  # fmt: skip
 def test_a_block_that_cannot_work_is_refused_with_its_reason(tmp_path, changes, problem):

@@ -92,7 +92,7 @@ def test_what_no_items_can_be_drawn_for_is_refused_before_anything_is_written(tm
     out = tmp_path / "fresh.csv"
     with pytest.raises(MaterialsError, match="the folder holds no table of items"):
         fresh("minimal", tmp_path, "--out", out)
-    with pytest.raises(MaterialsError, match="come from a table, and no template says which"):
+    with pytest.raises(MaterialsError, match="no template says how they were made"):
         fresh("gulordava_2018_italian", tmp_path, "--out", out)
     other = INDEX["simple"]["S=child V=sings"]["plural"]
     write_table(*item_table([Item(**{

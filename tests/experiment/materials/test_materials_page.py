@@ -5,16 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from experiment.grammar.grammar import generate, load_grammar
+from experiment.grammar.tables import LexiconTable, RewriteTable, TemplateTable
 from experiment.materials.checks import check_items
-from experiment.materials.grammar import generate, load_grammar
-from experiment.materials.notation import LexiconTable, TemplateTable
 from experiment.materials.render import RENDERINGS, render
 
 PAGE = (Path(__file__).parents[3] / "docs" / "materials.md").read_text("utf-8")
+STEPS = PAGE.split("\n## ")[2]
 
 
 @pytest.mark.parametrize(
-    "name", [*LexiconTable.model_fields, *TemplateTable.model_fields, *RENDERINGS]
+    "name",
+    [
+        "include",
+        *LexiconTable.model_fields,
+        *RewriteTable.model_fields,
+        *TemplateTable.model_fields,
+        *RENDERINGS,
+    ],
 )
 def test_every_key_and_rendering_is_documented(name: str):
     assert f"`{name}`" in PAGE
@@ -31,7 +39,7 @@ def test_every_rendering_is_shown_as_it_is(name: str):
 
 def test_the_example_makes_as_many_items_as_the_page_says(tmp_path: Path):
     path = tmp_path / "grammar.toml"
-    path.write_text("\n".join(re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)), encoding="utf-8")
+    path.write_text("\n".join(re.findall(r"```toml\n(.*?)```", STEPS, re.DOTALL)), encoding="utf-8")
     items = list(generate(load_grammar(path)))
     assert "they make 64 items" in PAGE
     assert len(items) == 64

@@ -2,8 +2,8 @@
 
 import pytest
 
+from experiment.grammar.grammar import load_grammar
 from experiment.materials.checks import Result, check_items
-from experiment.materials.grammar import load_grammar
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import built_in_studies, load_study

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import experiment
-from experiment.materials.grammar import Grammar, generate, load_grammar
+from experiment.grammar.grammar import Grammar, generate, load_grammar
 from experiment.materials.render import render
 from experiment.records import Item
 from lm.corpora.text import count_words, encode

@@ -143,18 +143,23 @@ def _refuse(word: str):
 
 
 @pytest.mark.parametrize(
-    ("entries", "what", "reason"),
+    ("entries", "what", "reason", "then"),
     [
-        ([entry(1), entry(2)], "2 reward", "Thanks."),
+        ([entry(1), entry(2)], "2 rewards ($0.40)", "Thanks.", "$0.60"),
         ([entry(1), entry(2, 50, "bonus", "Fine."), entry(3, 50, "bonus", "Fine.")],
-         "2 bonus, 1 reward", None),
+         "2 bonuses ($1.00), 1 reward ($0.20)", None, "$1.40"),
     ],
 )  # fmt: skip
-def test_the_log_tells_what_was_paid_and_the_one_reason(paying, sessions, entries, what, reason):
+def test_the_log_tells_what_was_paid_and_the_one_reason(
+    paying, sessions, run, entries, what, reason, then
+):
+    written(sessions, run, kind="reward", state="done", amount_minor=20, assignment="ASSIGNMENT9")
     paying.carry_out(paying.propose_payments(entries))
     with reading(sessions) as session:
         told = session.scalars(select(AuditEntry).where(AuditEntry.act == "payment ordered")).one()
     assert told.after["what"] == what and told.after.get("reason") == reason
+    assert told.before == {"paid in this run": "$0.20"}
+    assert told.after["paid in this run then"] == then
 
 
 def test_agreed_compensation_alone_is_paid_later(paying, sessions, run, platform):

@@ -45,7 +45,7 @@ def test_what_nobody_uploads_by_accident_is_refused_or_kept_and_holds_nobody_els
     ended = CommandResult(worked=False, text="no")
     for module in (launch, studies):
         monkeypatch.setattr(module, "run_parallax", lambda *_, **__: ended)
-    for name in ("settings", "texts", "tables"):
+    for name in ("settings", "texts", "tables", "pictures"):
         monkeypatch.setattr(documents, name, few(getattr(documents, name)))
     site = Site(tmp_path / "instance")
     sent = Doors(site, share=0.3, damaged=20).send_everything()
@@ -54,4 +54,7 @@ def test_what_nobody_uploads_by_accident_is_refused_or_kept_and_holds_nobody_els
     assert sent.counted["upload a study: the zip file", "refused"] > 20
     assert sent.counted["participants: answers", "refused"] > 5
     assert sent.counted["look at what is typed", "taken"] > 5
+    assert sent.counted["participants: typed answers", "taken"] > 5
+    assert sent.counted["participants: typed answers", "refused"] > 5
+    assert sent.counted["images as files", "refused"] > 1
     assert max(sent.calls.values()) > 10_000, "it is counted"

@@ -433,7 +433,7 @@ def test_an_act_that_is_not_done_is_said_with_who_asked_for_it(
     page = payer.here.client.get(reply.location).text
     assert "Not everything is done: 1 refused." in page
     assert "another attempt to pay their reward" in page
-    assert "1 reward, asked for by researcher on" in page
+    assert "1 reward ($0.20), asked for by researcher on" in page
 
 
 def test_the_latest_order_of_each_person_is_said_however_many_followed_for_others(

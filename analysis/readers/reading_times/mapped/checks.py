@@ -148,7 +148,8 @@ def _read_positions(rows: pd.DataFrame, path: Path) -> "pd.Series[int]":
                 "says where in the sentence they are",
                 where=str(path),
                 expected='position = "HEADER" below [columns]: the number of the word or region',
-                remedy="Or keep the rows of one region, below [keep]",
+                remedy="Or keep the rows of one region, below [keep]; or, if each row is a trial, "
+                'write trial = "HEADER": the number of the trial',
             )
         return pd.Series(1, rows.index)
     numbers = _to_numbers(rows["position"], "position", path)

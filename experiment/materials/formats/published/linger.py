@@ -3,6 +3,7 @@
 Rohde, D. (2003). Linger: a flexible platform for language processing experiments.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,13 @@ from experiment.materials.formats.columns import KIND_WORDS, PRACTICE_WORDS
 from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
+from experiment.materials.formats.regions import BAR, join_regions
 
 _SUFFIX = ".itm"
-_HEADER, _QUESTION = "#", "?"
+# Linger itself calls its file of items so.
+_NAME = "items"
+_HEADER, _QUESTION, _CHOICE = "#", "?", "*"
+_REGION_NAME = re.compile(r"@\S+(?:\s+|$)")
 _FEWEST_WORDS = 3
 _YES_NO = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}
 _SHOWN = 3
@@ -29,15 +34,17 @@ def _read(path: Path, terms: ReadOptions) -> Drafts:
     text, notes = read_text(path, terms.language)
     drafts, unasked = [], []
     for place, header, lines in _blocks(path, text):
-        questions = [line[1:].split() for line in lines if line.startswith(_QUESTION)]
-        sentence = " ".join(line for line in lines if not line.startswith(_QUESTION))
+        questions = [line[1:].split() for line in lines if line.startswith((_QUESTION, _CHOICE))]
+        written = " ".join(line for line in lines if not line.startswith((_QUESTION, _CHOICE)))
+        regions = [part.strip() for part in _REGION_NAME.split(written)]
+        sentence = join_regions(regions)
         if not sentence:
             raise _error("the header has no sentence below it", place)
-        extra: dict[str, str] = {}
+        extra = {"good_regions": f" {BAR} ".join(filter(None, regions))} if regions[1:] else {}
         asked = [words for words in questions if words[-1:] and words[-1].lower() in _YES_NO]
         if asked:
             *question, answer = asked[0]
-            extra = {"question": " ".join(question), "answer": _YES_NO[answer.lower()]}
+            extra |= {"question": " ".join(question), "answer": _YES_NO[answer.lower()]}
         if len(questions) > bool(asked):
             unasked.append(place.rpartition(", ")[2])
         drafts.append(_draft(place, header, sentence, extra))
@@ -95,10 +102,10 @@ def _draft(place: str, header: list[str], sentence: str, extra: dict[str, str]) 
 
 FORMAT = Format(
     name="items of Linger",
-    documentation="| Linger (`.itm`) | the file's ending | each header `# experiment item "
-    "condition` with the sentence and the question below it; experiments called filler or "
-    "practice are such |",
-    recognises=lambda path: path.suffix.lower() == _SUFFIX,
+    documentation="| Linger (`.itm`, or a file called `items`) | the file's name | each header "
+    "`# experiment item condition` with the sentence and the question below it; `@name` ends a "
+    "region; experiments called filler or practice are such |",
+    recognises=lambda path: path.suffix.lower() == _SUFFIX or path.name == _NAME,
     read=_read,
     suffixes=(_SUFFIX,),
 )

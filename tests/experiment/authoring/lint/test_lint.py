@@ -86,7 +86,7 @@ def test_what_harms_nothing_in_a_spreadsheet_is_left_in_peace(name, tmp_path):
 
 
 def test_a_finding_about_a_picture_s_words_prints_no_bytes(tmp_path):
-    picture = "![μία γάτα](data:image/png;base64,iVBORw0KGgo=)"
+    picture = "![μία γάτα](data:image/gif;base64,R0lGODlhAQABADs=)"
     path = tmp_path / "pairs.csv"
     rows = [f'"{picture}",Μία γάτα {n} кот.,Ένας σκύλος {n}.' for n in range(4)]
     path.write_text("\n".join(("context,good,bad", *rows)), "utf-8")

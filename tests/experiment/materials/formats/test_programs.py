@@ -122,6 +122,15 @@ def test_items_of_linger_are_sentences_with_their_first_question(tmp_path):
     assert "Of 1 items a question is not read" in found.notes[0] and "line 8" in found.notes[0]
 
 
+def test_names_of_linger_s_regions_and_choices_are_not_shown(tmp_path):
+    (tmp_path / "items").write_text(
+        "# rc 1 subj\nThe aunt@NP left.@VP\n* Who left? A. aunt B. nurse\n"
+    )
+    (item,) = read_materials(tmp_path / "items").items
+    assert item.good == "The aunt left."
+    assert dict(item.extra)["good_regions"] == "The aunt | left."
+
+
 def test_expressions_that_are_no_literals_stay_code():
     text = "a = [1, -2, f(x, [3]).y, {k: () => { return 1; }, m(x) {}, 'n': .5}, ...more]; b == 3"
     values = read_variables(text, {"a", "b"}, "t.js")

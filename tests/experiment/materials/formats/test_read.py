@@ -692,3 +692,97 @@ def test_a_shifted_third_version_is_refused(tmp_path):
     path = write(tmp_path / "items.csv", "\n".join(["good,bad,distractor", *rows]))
     with pytest.raises(MaterialsError, match="the good and the distractor sentences are shifted"):
         read_materials(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "answers", "answer"),
+    [
+        ("correct", "yes", "", "yes"),
+        ("left,right,target", "Dog,Cat,Cat", "Dog|Cat", "Cat"),
+        ("Correct,Wrong", "Dog,Cat", "Dog|Cat", "Dog"),
+    ],
+)
+def test_answers_of_questions_are_known_by_their_cells(tmp_path, columns, row, answers, answer):
+    # In the other row the first of two answers is right.
+    other = {"left,right,target": "Cat,Dog,Cat"}.get(columns, row)
+    table = f"sentence,question,{columns}\nA cat ran.,Ran it?,{row}\nA dog ran.,Did it?,{other}\n"
+    first = read_materials(write(tmp_path / "t.csv", table), alone=True).items[0]
+    own = dict(first.extra)
+    assert (own["question"], own["answers"], own["answer"]) == ("Ran it?", answers, answer)
+
+
+def test_slashes_and_stars_of_every_sentence_are_not_shown(tmp_path):
+    rows = "1,The man/saw/*the dog*.\n2,A boy/saw/*two cats*.\n"
+    found = read_materials(write(tmp_path / "t.csv", f"item,sentence\n{rows}"), alone=True,
+                           regions=None)  # fmt: skip
+    assert [item.good for item in found.items] == [
+        "The man saw the dog.",
+        "A boy saw two cats.",
+    ]
+    own = [dict(item.extra) for item in found.items]
+    assert [texts["good_regions"] for texts in own] == [
+        "The man | saw | the dog.", "A boy | saw | two cats.",
+    ]  # fmt: skip
+    assert [texts["marked"] for texts in own] == ["the dog", "two cats"]
+    # A sentence with a single slash keeps all slashes.
+    rows += "3,He/she left.\n"
+    found = read_materials(write(tmp_path / "t.csv", f"item,sentence\n{rows}"), alone=True,
+                           regions=None)  # fmt: skip
+    assert found.items[0].good == "The man/saw/*the dog*."
+
+
+def test_numbered_columns_of_words_make_the_sentence(tmp_path):
+    table = "id,condition,item,w1,w2,w3\n1,a,x1,Cats,sleep,####\n1,b,x2,Cats,often,sleep\n"
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.item_id, item.good) for item in found.items] == [
+        ("x1", "Cats sleep"), ("x2", "Cats often sleep"),
+    ]  # fmt: skip
+    # Ids repeat, and items do not: the columns have each other's role.
+    assert {item.frame for item in found.items} == {"item=1"}
+    pictures = "item,image1,image2,image3\n1,a.png,b.png,c.png\n2,d.png,e.png,f.png\n"
+    with pytest.raises(MaterialsError, match="no column holds the good or the bad sentence"):
+        read_materials(write(tmp_path / "t.csv", pictures), alone=True, regions=None)
+
+
+def test_a_column_of_marks_names_the_good_one_of_marked_columns(tmp_path):
+    table = "id,sentence_A,sentence_B,gold_label\n1,It rains.,It rain.,A\n2,He sing.,He sings.,B\n"
+    found = read_materials(write(tmp_path / "t.csv", table))
+    assert texts(found) == [("It rains.", "It rain."), ("He sings.", "He sing.")]
+
+
+def test_a_compressed_file_is_named_as_such(tmp_path):
+    with pytest.raises(MaterialsError, match=r'"\.gz" cannot be read.*gunzip --keep t\.csv\.gz'):
+        read_materials(write(tmp_path / "t.csv.gz", b"\x1f\x8b\x08"))
+
+
+def test_rows_of_words_make_sentences(tmp_path):
+    words = [("The", 0, "det"), ("cat", 1, "noun"), ("sleeps", 2, "verb"), ("<eos>", 4, "")]
+    rows = [
+        f"{item},{place},{word.lower() if item > 1 else word},{role},c{item}"
+        for item in (1, 2) for word, place, role in words
+    ]  # fmt: skip
+    table = "\n".join(["sent_index,word_index,word,region,condition", *rows, ""])
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.good, item.condition) for item in found.items] == [
+        ("The cat sleeps", "c1"), ("the cat sleeps", "c2"),
+    ]  # fmt: skip
+    assert any("are left out: word_index, region" in note for note in found.notes)
+    assert dict(found.items[0].extra) == {"sent_index": "1"}
+
+
+def test_a_column_of_recordings_is_said_to_be_unread(tmp_path):
+    table = "sentence,sound\nIt rains.,a.wav\nShe left.,b.WAV\n"
+    notes = read_materials(write(tmp_path / "t.csv", table), alone=True).notes
+    assert any('"sound" names recordings or pictures ("a.wav")' in note for note in notes)
+
+
+def test_levels_that_are_called_filler_are_kinds(tmp_path):
+    rows = "1,a,x,A cat ran.\n1,b,x,A cat runs.\n2,a,y,It ran.\n2,b,y,It runs.\n"
+    table = f"item,tense,verb,sentence\n{rows}f1,filler,filler,Rain fell.\n"
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True)
+    assert [item.kind for item in found.items] == [Kind.TARGET] * 4 + [Kind.FILLER]
+    assert [item.condition for item in found.items][:4] == ["a", "b"] * 2
+    # Columns that disagree about the fillers say nothing.
+    table += "f2,filler,z,Snow fell.\n"
+    with pytest.raises(MaterialsError, match='"f1" has "filler" in the column "tense"'):
+        read_materials(write(tmp_path / "t.csv", table), alone=True)

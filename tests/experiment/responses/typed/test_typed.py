@@ -80,6 +80,18 @@ def test_an_accepted_answer_is_right_however_it_is_written():
     assert many.score_answer(shown, many.correct_answer(shown)).chose_good
 
 
+def test_an_item_has_no_more_accepted_answers_than_the_server_can_compare():
+    many = load_response("typed", {"accepted": "right", "words": "many"})
+    most, more = ("|".join(f"w{n}" for n in range(count)) for count in (100, 101))
+    assert len(many.accepted_answers(replace(RIGHT, extra=(("right", most),)))) == 100
+    with pytest.raises(StudyError) as caught:
+        many.accepted_answers(replace(RIGHT, extra=(("right", more),)))
+    assert str(caught.value) == (
+        f'response typed: the item "{RIGHT.item_id}" has 101 accepted answers. Expected at most'
+        " 100. `parallax compare --variants` counts misspellings as the answers that you name."
+    )
+
+
 def test_without_an_accepted_answer_none_is_right_or_wrong():
     shown = ONE.arrangement(ITEM, ("good",))
     assert shown == Arrangement(None, ("good",))

@@ -88,11 +88,12 @@ def test_what_was_not_paid_is_paid_once_however_often_the_button_is_pressed(
     bonus()
     assert (lab.ledger()[1], bonuses()) == (("bonus", 25, "done"), 1)
     with sessions() as session:
-        acts = select(AuditEntry.who, AuditEntry.after).where(
+        acts = select(AuditEntry.who, AuditEntry.before, AuditEntry.after).where(
             AuditEntry.act == "payment settled by hand"
         )
-        [(who, after)] = session.execute(acts).all()
+        [(who, before, after)] = session.execute(acts).all()
     assert (who, after["payment"], after["state"]) == ("researcher", IN_DOUBT, "refused")
+    assert before == {"state": "in doubt"}
 
 
 def test_what_somebody_saw_paid_is_never_paid_again(lab, desk, bonus, bonuses):

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.materials.grammar import generate, load_grammar
+from experiment.grammar.grammar import generate, load_grammar
 from experiment.records import Item, Kind, Variant
 
 NUMBER = 'forms = "singular | plural"\n'

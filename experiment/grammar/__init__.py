@@ -1,0 +1,1 @@
+"""Grammars: templates and lexicons from which items are generated."""

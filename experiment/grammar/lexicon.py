@@ -1,0 +1,218 @@
+"""Lexicons: words with their forms and inherent features, from a grammar or from tables."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+from experiment.grammar.paradigms import Paradigms, read_paradigms
+from experiment.grammar.source import Place, read_source
+from experiment.grammar.tables import LexiconTable
+from experiment.plugins import unknown_name
+
+_WORD = "word"
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words of one kind.
+
+    Attributes:
+        name: The lexicon's name.
+        forms: The names of the forms, each one or several values such as "singular accusative";
+            empty if the words are not inflected.
+        entries: Each word's forms in the order of ``forms``; the first one is the lemma.
+        inherent: The features that a word has in all its forms, with each entry's value.
+        lines: Where each entry is written, as ``file:line``.
+        place: The lexicon's table.
+    """
+
+    name: str
+    forms: tuple[str, ...]
+    entries: tuple[tuple[str, ...], ...]
+    inherent: Mapping[str, tuple[str, ...]]
+    lines: tuple[str, ...]
+    place: Place
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that distinguish the forms, in order of appearance."""
+        return tuple(dict.fromkeys(value for form in self.forms for value in form.split()))
+
+
+def read_lexicon(
+    name: str,
+    table: LexiconTable,
+    place: Place,
+    read: Callable[[Path], Paradigms] = read_paradigms,
+) -> Lexicon:
+    """Return the lexicon that a table describes.
+
+    Args:
+        name: The lexicon's name.
+        table: The table.
+        place: Where the table is.
+        read: Reads a file of paradigms.
+
+    Raises:
+        MaterialsError: An entry has too few or too many forms, a name or lemma occurs twice, or a
+            file of words cannot be used.
+    """
+    forms = _read_names(table.forms, "forms", "singular | plural", place)
+    inherent = _read_names(table.inherent, "inherent", "gender | animacy", place)
+    if both := set(inherent) & set(forms):
+        raise place.error(
+            f'"{min(both)}" is both a form and an inherent feature',
+            key="inherent",
+            expected="a different name for each of the two",
+        )
+    paradigms = None
+    if table.paradigms:
+        paradigms = read(place.beside(table.paradigms, "paradigms"))
+    columns = (_WORD,) if paradigms or not forms else forms
+    rows = list(_list_rows(table, (*columns, *inherent), place))
+    words = [row.cells[: len(columns)] for row in rows]
+    if paradigms:
+        words = [_inflect(paradigms, forms or (_WORD,), row, place) for row in rows]
+    _check_lemmas(rows, [word[0] for word in words], place)
+    values = zip(*(row.cells[len(columns) :] for row in rows), strict=True)
+    return Lexicon(
+        name,
+        forms,
+        tuple(words),
+        dict(zip(inherent, values, strict=True)),
+        tuple(row.where for row in rows),
+        place,
+    )
+
+
+def _read_names(text: str, key: str, example: str, place: Place) -> tuple[str, ...]:
+    names = _split_columns(text) if text else ()
+    by_values = {frozenset(name.split()) for name in names}
+    if not all(re.fullmatch(r"\w+( \w+)*", name) for name in names) or len(by_values) < len(names):
+        raise place.error(
+            f'"{text}" does not name the {key}',
+            key=key,
+            expected=f'different names between bars, such as "{example}"',
+        )
+    return names
+
+
+def _split_columns(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(column.split()) for column in text.split("|"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One entry as it is written."""
+
+    text: str
+    cells: tuple[str, ...]
+    where: str
+
+
+def _list_rows(table: LexiconTable, columns: tuple[str, ...], place: Place) -> Iterator[_Row]:
+    if isinstance(table.entries, str):
+        yield from _read_rows(place.beside(table.entries, "entries"), columns, place)
+        return
+    for text in table.entries:
+        where = place.source.where(place.kind, place.table, "entries", f'"{text}"')
+        row = _Row(text, _split_columns(text), where)
+        _check_row(row, columns, place)
+        yield row
+
+
+def _read_rows(path: Path, columns: tuple[str, ...], place: Place) -> Iterator[_Row]:
+    """Yield the rows of a file whose header names at least these columns."""
+    source = read_source(path, "the file of words")
+    lines = csv.reader(source.text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
+    header = [" ".join(name.split()) for name in next(lines, [])]
+    for column in columns:
+        if column not in header:
+            unknown = unknown_name("column", column, header)
+            raise MaterialsError(
+                f"{place.title}: {unknown.problem}",
+                where=f"{path}:1",
+                expected=f"a column for each of {', '.join(columns)}",
+                remedy=unknown.remedy,
+            )
+    positions = [header.index(column) for column in columns]
+    for cells in lines:
+        if not any(cells):
+            continue
+        padded = [*cells, *[""] * (len(header) - len(cells))]
+        words = tuple(" ".join(padded[position].split()) for position in positions)
+        row = _Row(" | ".join(words), words, f"{path}:{lines.line_num}")
+        _check_row(row, columns, place)
+        yield row
+
+
+def _check_row(row: _Row, columns: tuple[str, ...], place: Place) -> None:
+    pairs = list(zip_longest(columns, row.cells))
+    missing = [name for name, word in pairs if name and not word]
+    if missing:
+        expected = " | ".join(word or f"<{name}>" for name, word in pairs if name)
+        raise _make_row_error(
+            row, f'the entry "{row.text}" lacks {", ".join(missing)}', f'"{expected}"', place
+        )
+    if len(row.cells) > len(columns):
+        raise _make_row_error(
+            row,
+            f'the entry "{row.text}" has {len(row.cells)} columns where the lexicon has '
+            f"{len(columns)}",
+            f'one word for each of "{" | ".join(columns)}"',
+            place,
+        )
+
+
+def _make_row_error(
+    row: _Row, problem: str, expected: str, place: Place, remedy: str = ""
+) -> MaterialsError:
+    return MaterialsError(
+        f"{place.title}: {problem}", where=row.where, expected=expected, remedy=remedy
+    )
+
+
+def _inflect(
+    paradigms: Paradigms, forms: tuple[str, ...], row: _Row, place: Place
+) -> tuple[str, ...]:
+    """Return the forms of a row's lemma."""
+    lemma = row.cells[0]
+    try:
+        return tuple(paradigms.find(lemma, form) for form in forms)
+    except MaterialsError as error:
+        raise _make_row_error(row, error.problem, error.expected, place, error.remedy) from error
+
+
+def _check_lemmas(rows: list[_Row], lemmas: list[str], place: Place) -> None:
+    first: dict[str, _Row] = {}
+    for row, lemma in zip(rows, lemmas, strict=True):
+        if lemma in first:
+            raise _make_row_error(
+                row,
+                f'two entries begin with "{lemma}"; the other is at {first[lemma].where}',
+                "a different first form in each entry, because it names the entry",
+                place,
+            )
+        first[lemma] = row
+
+
+def check_agreement(lexicons: Mapping[str, Lexicon]) -> None:
+    """Raise a MaterialsError if two lexicons give the same word different inherent features."""
+    seen: dict[tuple[str, tuple[str, ...]], tuple[str, str, str]] = {}
+    for lexicon in lexicons.values():
+        for feature, values in lexicon.inherent.items():
+            for entry, value, where in zip(lexicon.entries, values, lexicon.lines, strict=True):
+                other_value, other_name, other_where = seen.setdefault(
+                    (feature, entry), (value, lexicon.name, where)
+                )
+                if other_value != value:
+                    raise MaterialsError(
+                        f'two lexicons disagree: the {feature} of "{entry[0]}" is "{value}" in '
+                        f'"{lexicon.name}" and "{other_value}" in "{other_name}" ({other_where})',
+                        where=where,
+                        expected="the same value in both",
+                    )
