@@ -774,3 +774,15 @@ def test_a_column_of_recordings_is_said_to_be_unread(tmp_path):
     table = "sentence,sound\nIt rains.,a.wav\nShe left.,b.WAV\n"
     notes = read_materials(write(tmp_path / "t.csv", table), alone=True).notes
     assert any('"sound" names recordings or pictures ("a.wav")' in note for note in notes)
+
+
+def test_levels_that_are_called_filler_are_kinds(tmp_path):
+    rows = "1,a,x,A cat ran.\n1,b,x,A cat runs.\n2,a,y,It ran.\n2,b,y,It runs.\n"
+    table = f"item,tense,verb,sentence\n{rows}f1,filler,filler,Rain fell.\n"
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True)
+    assert [item.kind for item in found.items] == [Kind.TARGET] * 4 + [Kind.FILLER]
+    assert [item.condition for item in found.items][:4] == ["a", "b"] * 2
+    # Columns that disagree about the fillers say nothing.
+    table += "f2,filler,z,Snow fell.\n"
+    with pytest.raises(MaterialsError, match='"f1" has "filler" in the column "tense"'):
+        read_materials(write(tmp_path / "t.csv", table), alone=True)
