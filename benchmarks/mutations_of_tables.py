@@ -24,6 +24,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.readers.mapping import LONG
+from analysis.readers.reading_times.mapped.mapping import USUAL
 from benchmarks.public_files import REGISTRY, PublicFile, alike, attempt, evaluate, files, load
 
 RIGHT, TRULY, NEEDLESSLY, WRONG, TRACE = (
@@ -52,6 +54,17 @@ class Base:
             for c in self.table
             if re.search(rf"(?<![\w']){re.escape(c)}(?![\w'])|'{re.escape(c)}'", used)
         ]
+
+    @property
+    def unread(self) -> list[str]:
+        """The columns of the number that the file's mapping does not name, if it names any.
+
+        What it does not name is not read, but for columns that have Parallax's own names: the
+        number stands without it.
+        """
+        mapping = self.file.mapping
+        named = [c for c in self.named if c in (*LONG, *USUAL) or f'"{c}"' in mapping]
+        return [c for c in self.named if "[columns]" in mapping and c not in named]
 
     def right(self, table: pd.DataFrame) -> list[float]:
         """Return the number that is right for a table with these columns."""
@@ -119,6 +132,7 @@ def column_dropped(base: Base, draw: random.Random) -> Mutation:
     """Leave out a column: one that the number needs must be missed, unless another says it."""
     column = draw.choice(list(base.table))
     lost = column in _needed(base) and not _is_repeated(base.table, column)
+    lost = lost and column not in base.unread
     right = None if lost else base.right(base.table)
     return Mutation(base.table.drop(columns=column), base.file, right, True)
 
@@ -158,6 +172,8 @@ def rows_shifted(base: Base, draw: random.Random) -> Mutation:
     """Move one column down by a row, which must be refused where the texts show it."""
     column, table = draw.choice(base.named), base.table.copy()
     table[column] = [*table[column].iloc[-1:], *table[column].iloc[:-1]]
+    if column in base.unread:
+        return Mutation(table, base.file, base.right(base.table), True)
     others = [other for other in base.named if other != column]
     seen = any(_shows_shift(base.table[column], base.table[other]) for other in others)
     return Mutation(table, base.file, None if seen else _right_if_any(base, table), True)
@@ -197,6 +213,8 @@ def missing_marked(base: Base, draw: random.Random) -> Mutation:
     table = base.table.copy()
     gone = draw.sample(range(len(table)), max(1, len(table) // 20))
     table.loc[table.index[gone], column] = mark
+    if column in base.unread:
+        return Mutation(table, base.file, base.right(base.table), True)
     # A version may be left without its counterpart.
     right = _right_if_any(base, base.table.drop(index=base.table.index[gone]))
     # A count of people is no answer that may be missing.

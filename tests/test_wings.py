@@ -44,7 +44,7 @@ WINGS = {
         ("experiment.materials.treebank", "experiment.commands.treebank"),
         ("treebank", "extract", "treebank.conllu"),
     ),
-    "researcher pages": Wing(("webapp.researcher",)),
+    "researcher pages": Wing(("webapp.researcher", "webapp.coding_pages")),
     "n-gram models": Wing(
         ("lm.ngram",), ("lm", "train", "--type", "ngram", "--data", "text.txt", "--out", "model")
     ),

@@ -42,6 +42,7 @@ from webapp.services import EXTENSION, Services
 _PAGE_REGISTRATIONS = (
     "webapp.participant:register_participant_pages",
     "webapp.researcher:register_researcher_pages",
+    "webapp.coding_pages:register_coding_pages",
 )
 
 

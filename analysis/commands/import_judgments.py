@@ -106,23 +106,34 @@ def judgments(
     if items is None:
         raise missing_items_error(file)
     known_items = read_known_items(items)
-    meaning = stated if mapping else _guess(source, known_items, items, unknown_participants)
-    meaning = meaning.model_copy(update={"headers": headers})
+    is_guessed = mapping is None or _names_no_columns(stated, source)
+    meaning = _guess(source, known_items, items, unknown_participants) if is_guessed else stated
+    # A mapping without columns adds its rules to the guess.
+    rules = {name: getattr(stated, name) for name in stated.model_fields_set if mapping}
+    meaning = meaning.model_copy(update={**rules, "headers": headers})
     imported = interpret_source(source, meaning, known_items)
     run = imported.run
     click.echo(preview_import(source, meaning, imported))
     if not accept_low_accuracy:
         check_accuracy(run)
         check_key_assignment(run)
-    if not (yes or mapping):
+    if not yes and is_guessed:
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, replaceable) as folder:
         # Do not overwrite a hand-written mapping, since its comments would be lost.
-        mapping_text = mapping.read_bytes() if mapping else meaning.to_toml().encode()
+        mapping_text = (
+            meaning.to_toml().encode() if mapping is None or is_guessed else mapping.read_bytes()
+        )
         (folder / MAPPING).write_bytes(mapping_text)
         make_judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
         write_import_record(folder, file, {"format": source.format, **imported.account.as_json()})
     _report_files(out, len(run.responses))
+
+
+def _names_no_columns(stated: TableMap, source: Source) -> bool:
+    """Return whether a mapping has rules alone, for a table whose headers are not Parallax's."""
+    named = stated.columns or stated.item_from or stated.item_by_texts or stated.item_by
+    return not named and not stated.wide and "item" not in source.table
 
 
 def _guess(

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import count
+from functools import cache, partial
 from pathlib import Path
 
 from experiment.errors import MaterialsError, StudyNote
@@ -12,9 +11,10 @@ from experiment.grammar.paradigms import read_paradigms
 from experiment.grammar.rewrites import Rewrite, read_rewrite, spell
 from experiment.grammar.source import Place, Source, is_outside, read_source
 from experiment.grammar.tables import GrammarTables, TemplateTable, parse_tables
-from experiment.grammar.template import Cell, Template, list_forms, read_template
+from experiment.grammar.template import BAR, Cell, Template, list_forms, read_template
 from experiment.records import Item
 
+REGION_COLUMNS, CRITICAL_COLUMN = ("good_regions", "bad_regions"), "critical"
 Entries = tuple[tuple[str, ...], ...]
 
 
@@ -33,6 +33,14 @@ class Grammar:
     lexicon: Mapping[str, Lexicon]
     templates: tuple[Template, ...]
     rewrites: tuple[Rewrite, ...]
+
+    @property
+    def reading_columns(self) -> tuple[str, ...]:
+        """The columns that a reading task needs; empty if no template has regions."""
+        if not any(template.has_regions for template in self.templates):
+            return ()
+        has_critical = any(template.critical for template in self.templates)
+        return REGION_COLUMNS + ((CRITICAL_COLUMN,) if has_critical else ())
 
 
 def load_grammar(path: Path) -> Grammar:
@@ -146,16 +154,17 @@ def generate(grammar: Grammar, left_out: OnLeftOut | None = None) -> Iterator[It
         MaterialsError: A template has no frames, or all of them were left out.
     """
     for template in grammar.templates:
-        yield from _generate_items(template, grammar.rewrites, left_out)
+        yield from _generate_items(grammar, template, left_out)
 
 
 def _generate_items(
-    template: Template, rewrites: tuple[Rewrite, ...], left_out: OnLeftOut | None
+    grammar: Grammar, template: Template, left_out: OnLeftOut | None
 ) -> Iterator[Item]:
+    make_items = partial(_make_items, template, grammar.rewrites, grammar.reading_columns)
     number, n_frames, n_same, first_same = 0, 0, 0, ""
     for frame, entries, cells in template.frames():
         n_frames += 1
-        items = _make_items(template, frame, entries, cells, rewrites, number)
+        items = make_items(frame, entries, cells, number)
         same = _find_same(items)
         if same:
             n_same += 1
@@ -179,30 +188,48 @@ def _generate_items(
 
 def _make_items(
     template: Template,
+    rewrites: Sequence[Rewrite],
+    reading_columns: Sequence[str],
     frame: str,
     entries: Entries,
     cells: Sequence[Cell],
-    rewrites: Sequence[Rewrite],
     n_before: int,
 ) -> list[Item]:
-    numbers = count(n_before + 1)
-    return [
-        Item(
-            f"{template.name}-{next(numbers)}",
-            template.kind,
-            template.construction,
-            cell.condition,
-            template.name,
-            cell.features,
-            frame,
-            spell(cell.context.format(*entries), rewrites),
-            spell(cell.good.format(*entries), rewrites),
-            spell(cell.bad.format(*entries), rewrites),
-            spell(cell.distractor.format(*entries), rewrites),
-            template.contrast,
+    items = []
+    for number, cell in enumerate(cells, start=n_before + 1):
+        good = spell(cell.good.format(*entries), rewrites)
+        bad = spell(cell.bad.format(*entries), rewrites)
+        extra: tuple[tuple[str, str], ...] = ()
+        if reading_columns:
+            values = (*map(_write_regions, (good, bad)), str(template.critical or ""))
+            extra = tuple(zip(reading_columns, values, strict=False))
+        items.append(
+            Item(
+                f"{template.name}-{number}",
+                template.kind,
+                template.construction,
+                cell.condition,
+                template.name,
+                cell.features,
+                frame,
+                spell(cell.context.format(*entries), rewrites),
+                _remove_bars(good),
+                _remove_bars(bad),
+                _remove_bars(spell(cell.distractor.format(*entries), rewrites)),
+                template.contrast,
+                extra,
+            )
         )
-        for cell in cells
-    ]
+    return items
+
+
+def _remove_bars(text: str) -> str:
+    return " ".join(text.replace(BAR, "").split()) if BAR in text else text
+
+
+def _write_regions(text: str) -> str:
+    """Return a sentence with its regions, as a table of items has it; empty without bars."""
+    return f" {BAR} ".join(map(str.strip, text.split(BAR))) if BAR in text else ""
 
 
 def _find_same(items: Sequence[Item]) -> list[int]:
@@ -225,9 +252,10 @@ def list_examples(grammar: Grammar, template: Template) -> list[Example]:
     Raises:
         MaterialsError: The template has no such frame.
     """
+    make_items = partial(_make_items, template, grammar.rewrites, grammar.reading_columns)
     first_same = ""
     for frame, entries, cells in template.frames():
-        items = _make_items(template, frame, entries, cells, grammar.rewrites, 0)
+        items = make_items(frame, entries, cells, 0)
         same = _find_same(items)
         if not same:
             return [Example(i, entries, cell) for i, cell in zip(items, cells, strict=True)]

@@ -76,6 +76,11 @@ class TemplateTable(_Table):
     context: str = Field(
         default="", description="the pattern of the words before each version; none by default"
     )
+    critical: int | None = Field(
+        default=None,
+        ge=1,
+        description="the number of the critical region, for reading; regions are separated by bars",
+    )
     good: str = Field(min_length=1, description="the expected version's pattern")
     bad: str = Field(min_length=1, description="the pattern that breaks the rule")
     distractor: str = Field(default="", description="a third version's pattern; none by default")

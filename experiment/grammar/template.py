@@ -29,6 +29,8 @@ from experiment.grammar.tables import TemplateTable
 from experiment.plugins import unknown_name
 from experiment.records import Kind, Variant
 
+# The sign between two regions of a pattern.
+BAR = "|"
 _FORM = re.compile(r"\{(\d+)\[(\d+)\]\}")
 
 
@@ -75,6 +77,7 @@ class Template:
         inherent: The inherent features of each slot's words on which the sentences depend.
         cells: The conditions of the frames with certain inherent features; frames with others are
             left out.
+        critical: The number of the critical region; None if the template names none.
         place: The template's table.
     """
 
@@ -86,7 +89,13 @@ class Template:
     distinct: tuple[tuple[int, ...], ...]
     inherent: tuple[tuple[str, ...], ...]
     cells: Mapping[tuple[str, ...], tuple[Cell, ...]]
+    critical: int | None
     place: Place
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether bars divide the good version into regions."""
+        return any(BAR in cell.good for cells in self.cells.values() for cell in cells)
 
     def frames(self) -> Iterator[tuple[str, tuple[tuple[str, ...], ...], tuple[Cell, ...]]]:
         """Yield each frame's name with the entries that fill its slots, and its conditions."""
@@ -127,6 +136,7 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
         tuple(name for name in slot_lexicon.inherent if f"{slot}.{name}" in used)
         for slot, slot_lexicon in slots.items()
     )
+    _check_regions(table, place)
     cells = _compile_cells(table, slots, features, inherent, constraints, place)
     return Template(
         name=table.name,
@@ -137,8 +147,26 @@ def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: P
         distinct=distinct_slots,
         inherent=inherent,
         cells=cells,
+        critical=table.critical,
         place=place,
     )
+
+
+def _check_regions(table: TemplateTable, place: Place) -> None:
+    """Raise a MaterialsError unless both versions have a critical region that is named."""
+    good, bad = (version.count(BAR) + 1 for version in (table.good, table.bad))
+    if (good > 1) != (bad > 1):
+        raise place.error(
+            f"bars divide only one of the two versions into regions (good has {good}, bad {bad})",
+            key="bad",
+            expected="bars in both, or in neither",
+        )
+    if table.critical and (good == 1 or table.critical > min(good, bad)):
+        raise place.error(
+            f"the critical region is number {table.critical}, and good has {good} and bad {bad}",
+            key="critical",
+            expected="the number of a region between the bars of both versions, from 1",
+        )
 
 
 def _find_lexicon(slot: str, name: str, lexicon: Mapping[str, Lexicon], place: Place) -> Lexicon:

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from experiment.coding.categories import Coding
 from experiment.money import DEFAULT_CURRENCY, minor_units
 from experiment.panels.panel import Panel
 from experiment.studies.analysis_plan import Analysis, Comparison
@@ -245,6 +246,7 @@ class Study(_Table):
     humanness: Humanness | None = Field(
         default=None, description="trials that people and programs are known to answer differently"
     )
+    coding: Coding | None = Field(default=None, description="how people code typed answers")
     comparisons: list[Comparison] = Field(default=[], description="the study's questions")
     stopping: Stopping | None = Field(default=None, description="the rule by which the study stops")
     analysis: Analysis = Field(default=Analysis())

@@ -126,7 +126,7 @@ def test_a_worker_looks_accepts_returns_begins_anew_and_hands_in(market, forgetf
     # same: docs/decisions/forged-arrivals.md says why an id alone does not.
     frame = finish(page, accept(page))
     assert_good(frame, "the closing page in a marketplace")
-    frame.get_by_role("button", name="Hand in my work").click()
+    frame.get_by_role("button", name="Submit my work").click()
     expect(page.get_by_text("Your work is submitted. Thank you!")).to_be_visible()
     assert submitted(market, link) == 1
     [stored] = [each for each in market.site.stored(link) if each.state == "finished"]

@@ -182,7 +182,9 @@ def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_co
     phone.goto(page.url)
     expect(phone.locator("#other-device")).to_be_visible()
     phone.locator("#go-on-here").click()
-    expect(phone.locator("#instructions .notice")).to_contain_text("You continue where you were")
+    expect(phone.locator("#instructions .notice")).to_contain_text(
+        "You will continue where you left off"
+    )
     start(phone)
     answer_by_key(phone, 3)
     expect_saved(phone)

@@ -29,7 +29,7 @@ def serve_under(page: Page, policy: str) -> None:
 def test_a_folder_opened_as_a_file_is_told_to_be_one(folder: Path, new_context) -> None:
     page = new_context().new_page()
     page.goto((folder / "index.html").as_uri())
-    expect(page.locator("#no-beginning")).to_contain_text("it was opened as a file")
+    expect(page.locator("#no-beginning")).to_contain_text("not as a file")
     expect(page.locator("#no-beginning")).to_be_visible()
     expect(page.locator("#trouble")).to_be_hidden()
 

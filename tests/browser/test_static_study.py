@@ -88,7 +88,9 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     expect_saved(page)
     page.reload()
     expect_page(page, "working")
-    expect(page.locator("#instructions .notice")).to_contain_text("You continue where you were")
+    expect(page.locator("#instructions .notice")).to_contain_text(
+        "You will continue where you left off"
+    )
     start(page)
     answer_by_key(page, 5)
     questionnaire(page)
@@ -280,7 +282,9 @@ def test_two_windows_and_a_closed_browser_are_one_session(kept, tmp_path, instan
     back.goto(link)
     back.locator("#begun-before a").click()
     expect_page(back, "working")
-    expect(back.locator("#instructions .notice")).to_contain_text("You continue where you were")
+    expect(back.locator("#instructions .notice")).to_contain_text(
+        "You will continue where you left off"
+    )
     start(back)
     answer_by_key(back, 3)
     questionnaire(back)

@@ -92,7 +92,7 @@ class Tokens:
         ref = self.read_known(token)
         if ref is None:
             raise RequestError(
-                gettext("This link is incomplete. Please open the link that you were given again."),
+                gettext("This link is incomplete. Please open the link you were given once more."),
                 status=401,
                 code="bad_token",
             )

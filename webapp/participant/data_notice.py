@@ -45,9 +45,9 @@ def list_stored_data(
     yield from _describe_answer_data(study, response)
     yield from map(gettext, list_declared_sentences(collected, response))
     yield gettext(
-        "Once for each device you use: the browser's family (such as Firefox), the screen's refresh"
-        " rate, the time zone's offset, the language, and whether the browser says that a program"
-        " drives it, under a random code."
+        "Once for each device you use, under a random code: the browser (such as Firefox), its"
+        " language, the time zone, the screen's refresh rate, and whether the browser says that a"
+        " program controls it."
     )
     yield _describe_score(study)
     if study.humanness is not None:
@@ -64,7 +64,9 @@ def list_stored_data(
     if study.taking_part.assent:
         yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
     if study.screening or study.comprehension:
-        yield gettext("Your answers to the questions before the start, unless you are sent back.")
+        yield gettext(
+            "Your answers to the questions before the start, unless you cannot take part."
+        )
     if study.questionnaire:
         yield gettext(
             "Your answers to the questions at the end, and whether you pasted something into them."
@@ -84,8 +86,8 @@ def _describe_platform_and_decisions(study: Study, *, known_to_platform: bool) -
             " even if your data are erased."
         )
     yield gettext(
-        "Whether your answers count and why, and what the researchers note about your session or"
-        " about the link that they sent you."
+        "Whether your answers are used, and why, and what the researchers note about your session"
+        " or your link."
     )
     if (days := study.privacy.keep_identifying_days) is not None:
         yield gettext(
@@ -112,16 +114,16 @@ def _describe_score(study: Study) -> str:
 def describe_rights() -> str:
     """Return the sentence that lists the participant's rights."""
     return gettext(
-        "You may see your data and take a copy with you, have them corrected or erased, have them"
-        " kept without being used, object, withdraw your consent, and complain to your country's"
-        " data protection authority."
+        "You may see your data, get a copy, and have them corrected, erased, or kept but not used."
+        " You may object to their use, withdraw your consent, and complain to your country's data"
+        " protection authority."
     )
 
 
 def describe_device_data() -> str:
     """Return the sentence on what is not stored, and on what stays on the participant's device."""
     return gettext(
-        "No network address is stored, and no cookie is set. So that nothing is lost, your browser"
+        "We store no network address and set no cookie. So that nothing is lost, your browser"
         " keeps on this device where you are in the study and what is not saved yet."
     )
 
@@ -133,8 +135,8 @@ def _describe_answer_data(study: Study, response: ResponseType) -> Iterator[str]
     )
     yield Detail(
         gettext(
-            "Also for each choice: when you let go, and how exactly the times were measured; how"
-            " far and until when the mouse moved; presses that came too early; how often the choice"
+            "Also for each choice: when you let go; how exact the times are; how far the mouse"
+            " moved, and when it stopped; presses that came too early; how often the choice"
             " was shown; the size of the page and its zoom; whether the page was hidden or lost"
             " focus, and for how long; frames that the screen missed; how long an answer took to"
             " the server and back; and the time of day."

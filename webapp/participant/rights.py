@@ -128,7 +128,7 @@ def send_data(ref: str) -> ResponseReturnValue:
         code = request.form.get(CODE if amending else "code", "")
         participant = find_participant_by_code(session, run, code, for_update=changing)
         if participant is None:
-            problem = gettext("Nobody in this study was shown this code.")
+            problem = gettext("We cannot find this code. Please check it and try again.")
             return render_template("own_data.html", study=study, problem=problem), 404
         if amending:
             return change_own_data(session, study, participant, form_texts(request.form))

@@ -130,8 +130,8 @@ def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\
     if _PLACEHOLDER.search(value):
         raise ArrivalError(
             gettext(
-                "This link was not filled in with your own id, so we cannot know who you are."
-                " Please write to the researchers: the link they gave out must be corrected."
+                "This link lacks your own id, so we cannot tell who you are. It is not your"
+                " mistake: please tell the researchers that their link needs correcting."
             ),
             code="unfilled_link",
             parameter=parameter,

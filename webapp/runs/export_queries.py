@@ -86,8 +86,7 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         yield from stream_humanness_rows(session, run, load_launched_study(session, run), exported)
         return
     if table.name == TRACES.name:
-        traced = _select_trials(run, _PARTICIPANT_REF, Trial.position, Response.trace)
-        traced = traced.join(Response, Response.trial_id == Trial.id)
+        traced = select_answered_trials(run, _PARTICIPANT_REF, Trial.position, Response.trace)
         yield from stream_trace_rows(session, run, traced.where(Response.trace.is_not(None)))
         return
     complete = _choose_row_completion(session, run, table)
@@ -168,20 +167,14 @@ def _stream_step_rows(session: Session, run: Run) -> Generator[dict[str, object]
     """Yield a row for each word or region that was read."""
     response = response_of(load_launched_study(session, run))
     judge = PROGRAM if run.simulated else PERSON
-    query = _select_trials(run, _PARTICIPANT_REF, Trial, RunItem.item, Response).join(
-        Response, Response.trial_id == Trial.id
-    )
+    query = select_answered_trials(run, _PARTICIPANT_REF, Trial, RunItem.item, Response)
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
         for person, trial, item, stored in result:
-            trial_columns = {
-                "participant": person,
-                "position": trial.position,
-                "item_id": item["item_id"],
-            }
+            key = {"participant": person, "position": trial.position, "item_id": item["item_id"]}
             for row in response.step_rows(
                 item_from_row(item), get_arrangement(trial), get_given_answer(stored)
             ):
-                yield {**trial_columns, **row, JUDGE.name: judge}
+                yield {**key, **row, JUDGE.name: judge}
 
 
 def list_export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
@@ -356,8 +349,13 @@ def _select_trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401 (col
     )
 
 
+def select_answered_trials(run: Run, *columns: Any) -> Select[Any]:  # noqa: ANN401
+    """Return the query for columns, or whole rows, of each answer that exports contain."""
+    return _select_trials(run, *columns).join(Response, Response.trial_id == Trial.id)
+
+
 def _select_responses(run: Run) -> Select[Any]:
-    return _select_trials(
+    return select_answered_trials(
         run,
         _PARTICIPANT_REF,
         Trial.position,
@@ -375,11 +373,11 @@ def _select_responses(run: Run) -> Select[Any]:
         Response.lost_focus,
         Response.client_time,
         Response.recorded_at,
-    ).join(Response, Response.trial_id == Trial.id)
+    )
 
 
 def _select_timings(run: Run) -> Select[Any]:
-    return _select_trials(
+    return select_answered_trials(
         run,
         _PARTICIPANT_REF,
         Trial.position,
@@ -397,4 +395,4 @@ def _select_timings(run: Run) -> Select[Any]:
         Response.frames_dropped,
         Response.pixel_ratio,
         Response.round_trip_ms,
-    ).join(Response, Response.trial_id == Trial.id)
+    )

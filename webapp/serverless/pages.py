@@ -105,9 +105,7 @@ class StaticPages:
             "longest": str(
                 gettext("Please write at most %(number)s characters.", number=LONGEST_TEXT)
             ),
-            "again": str(
-                gettext("Not every answer was right. Please read the instructions again.")
-            ),
+            "again": str(gettext("Not quite. Please read the instructions again.")),
             "kept": str(gettext("Kept in this browser")),
             "on_page": str(gettext("Kept on this page only")),
         }
@@ -222,7 +220,9 @@ class StaticPages:
 
     def _endings(self) -> dict[str, str]:
         pages = {
-            "declined": self._over("declined.html", Ending.NO_CONSENT, again=_HOME),
+            "declined": self._over(
+                "declined.html", Ending.NO_CONSENT, has_answers=False, again=_HOME
+            ),
         }
         for ending in (
             Ending.DECLINED,
@@ -230,15 +230,29 @@ class StaticPages:
             Ending.FAILED_CHECK,
             Ending.WITHDRAWN,
         ):
-            pages[f"left {ending}"] = self._over("left.html", ending, ending=ending)
+            has_answers = ending not in (Ending.DECLINED, Ending.SCREENED_OUT)
+            pages[f"left {ending}"] = self._over(
+                "left.html", ending, has_answers=has_answers, ending=ending
+            )
         for erased in (False, True):
             name = "withdrawn erased" if erased else "withdrawn"
-            pages[name] = self._over("withdrawn.html", Ending.WITHDRAWN, erased=erased)
+            # A keeper must be told of the wish; else nobody but the participant had the answers.
+            has_answers = not erased or bool(self.keeper)
+            pages[name] = self._over(
+                "withdrawn.html", Ending.WITHDRAWN, has_answers=has_answers, erased=erased
+            )
         return pages
 
-    def _over(self, template: str, left_by: Ending, **variables: Any) -> str:  # noqa: ANN401
+    def _over(
+        self,
+        template: str,
+        left_by: Ending,
+        *,
+        has_answers: bool = True,
+        **variables: Any,  # noqa: ANN401
+    ) -> str:
         page = self._page(template, exit=self._exit(left_by), **variables)
-        return self._insert_file_form(page, "</main>")
+        return self._insert_file_form(page, "</main>") if has_answers else page
 
     def _insert_file_form(self, page: str, anchor: str, *, anew: bool = False) -> str:
         """Return a page with the form for saving answers inserted at an anchor in its main part."""

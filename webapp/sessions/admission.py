@@ -152,7 +152,7 @@ def check_comprehension(
         end_visit(session, participant, Ending.FAILED_CHECK, now)
         return {}
     session.flush()
-    return {"": gettext("Not every answer was right. Please read the instructions again.")}
+    return {"": gettext("Not quite. Please read the instructions again.")}
 
 
 def _is_at_step(session: Session, participant: Participant, study: Study, step: Step) -> bool:

@@ -26,15 +26,15 @@ TABLES: tuple[Table, ...] = (Response.__table__, Device.__table__)  # type: igno
 # What the consent page says of an event, if none of its other sentences does.
 EVENT_SENTENCES: Mapping[EventKind, str] = {
     EventKind.LATE_ANSWER: N_("A second, different answer to the same choice."),
-    EventKind.SHOWN_OTHERWISE: N_("Whether your screen showed something else than what was sent."),
+    EventKind.SHOWN_OTHERWISE: N_("Whether your screen showed anything other than what we sent."),
 }
 # That participants of a run may be compared with those of other runs, which such people are told.
 ACROSS_RUNS = "use.compared_across_runs"
 _USE_SENTENCES: Mapping[str, str] = {
     ACROSS_RUNS: N_(
-        "Your times and the length of your pointer's paths may be compared with those of other"
-        " participants, also of other studies of this site, to find a session that repeats"
-        " another. By itself this decides nothing: a person does."
+        "We may compare your times and the length of your mouse movements with those of other"
+        " participants, also in other studies on this site, to find sessions that repeat one"
+        " another. A person decides what that means."
     ),
 }
 # What Parallax's own response types say of their details; here for the catalogues.

@@ -253,8 +253,8 @@ class EarlierRunError(NoRoomError):
     def __init__(self) -> None:
         super().__init__(
             gettext(
-                "You have taken part in this study before. This time it is only for people who"
-                " have not."
+                "Thank you, but you have taken part in this study before. This time it is only for"
+                " people who are new to it."
             ),
             status=409,
             code="earlier_run",

@@ -166,10 +166,10 @@ def describe_mistake(question: Question, mistake: Mistake) -> str:
         Mistake.REQUIRED: lambda: gettext("Please answer this question."),
         Mistake.CHOICE: lambda: gettext("Please choose one of the answers."),
         Mistake.FEWER: lambda: gettext(
-            "Number of answers to choose, at least: %(number)s.", number=question.fewest
+            "Please choose at least %(number)s of the answers.", number=question.fewest
         ),
         Mistake.MORE: lambda: gettext(
-            "Number of answers to choose, at most: %(number)s.", number=question.most
+            "Please choose at most %(number)s of the answers.", number=question.most
         ),
         Mistake.NUMBER: lambda: gettext("Please give a number, such as 7 or 7.5."),
         Mistake.RANGE: lambda: gettext(

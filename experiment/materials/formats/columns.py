@@ -173,13 +173,10 @@ def kinds_from_conditions(
     Returns:
         The table, the headers, and a note on what was read so.
     """
-    column = headers.get("condition", "")
-    if not column or "kind" in headers:
+    columns, kinds = _kinds_among_levels(table, headers)
+    if not columns:
         return table, headers, []
-    words = [row.values[column].lower() for row in table.rows]
-    kinds = [word if word in _CERTAIN_WORDS else _kind_within(word) for word in words]
-    if not any(kinds) or all(kinds):
-        return table, headers, []
+    named = quote_header(columns)
     if lists:
         lists_of_row = [
             {part.strip() for part in re.split("[;,]", row.values[lists])} - {""}
@@ -196,20 +193,44 @@ def kinds_from_conditions(
             len({numbers[list_name, kind] for list_name in all_lists}) > 1
             for kind in set(kinds) - {""}
         ):
-            note = (
-                f'The column "{column}" is read as conditions alone: its lists differ in fillers.'
-            )
+            note = f"The column {named} is read as conditions alone: its lists differ in fillers."
             return table, headers, [note]
     header = next(name for name in ("kind", "kind of item", "_kind") if name not in table.columns)
     rows = tuple(
-        replace(row, values={**row.values, header: kind, column: "" if kind == word else own_name})
-        for row, kind, word in zip(table.rows, kinds, words, strict=True)
-        for own_name in [row.values[column]]
+        replace(row, values={**row.values, header: kind} | _without_kind(row.values, columns, kind))
+        for row, kind in zip(table.rows, kinds, strict=True)
     )
     counts = ", ".join(f'{kinds.count(kind)} "{kind}"' for kind in dict.fromkeys(kinds) if kind)
-    note = f'The column "{column}" states the kind of some rows: {counts}.'
+    note = f"The column {named} states the kind of some rows: {counts}."
     kinds_table = replace(table, columns=(*table.columns, header), rows=rows)
     return kinds_table, {**headers, "kind": header}, [note]
+
+
+def _kinds_among_levels(table: RawTable, headers: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Return the columns whose levels name the kind of some rows, and each row's kind.
+
+    They are the column of conditions, or else the researcher's own columns, if all of those that
+    hold such a word have it in the same rows.
+    """
+    condition = headers.get("condition", "")
+    own = [name for name in table.columns if name not in headers.values()]
+    found: dict[str, list[str]] = {}
+    for name in [] if "kind" in headers else [condition] if condition else own:
+        words = [row.values[name].lower() for row in table.rows]
+        kinds = [
+            word if word in _CERTAIN_WORDS else _kind_within(word) if condition else ""
+            for word in words
+        ]
+        if any(kinds) and not all(kinds):
+            found[name] = kinds
+    if len({*map(tuple, found.values())}) != 1:
+        return [], []
+    return [*found], next(iter(found.values()))
+
+
+def _without_kind(values: Mapping[str, str], columns: Sequence[str], kind: str) -> dict[str, str]:
+    """Return a row's cells of columns, empty where they name its kind."""
+    return {name: "" if kind and kind == values[name].lower() else values[name] for name in columns}
 
 
 def _kind_within(condition: str) -> str:

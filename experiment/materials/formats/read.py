@@ -1,5 +1,6 @@
 """Reading of items from a file in any format, with notes on what was read and derived."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +46,7 @@ from experiment.materials.formats.questions import (
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import (
     join_region_columns,
+    join_word_rows,
     read_slashes,
     split_barred_regions,
 )
@@ -54,6 +56,7 @@ from experiment.tables.schemas import ITEMS
 
 _SHOWN = 3
 _MOST = 0.5
+_MEDIA = re.compile(r"\.(?:wav|mp3|m4a|ogg|flac|mp4|webm|png|jpe?g|gif|svg)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ def read_materials(
     table = read_question_columns(table, named_headers or {})
     written_columns = table.columns
     if regions is not False:
-        table = join_region_columns(table)
+        table = join_word_rows(join_region_columns(table))
     table = join_lists(order_options(cross_contexts(table)))
     materials = _make_drafts_from_table(
         table,
@@ -198,6 +201,7 @@ def _make_drafts_from_table(
         *kinds_read,
         *_note_unused_kinds(table, columns),
         *_note_questions(table, columns),
+        *_note_media(table, columns),
         *_note_beginnings(table, columns, drafts),
     ]
     materials = _gather(drafts, table.path, format_, notes)
@@ -229,6 +233,17 @@ def _note_questions(table: RawTable, columns: Mapping[str, str]) -> Iterable[str
                 f'The column "{name}" looks like questions ("{example}") and is not read: '
                 "participants are not asked them. To ask them after each sentence, call the column "
                 "question, and those of the answers answers and answer."
+            )
+
+
+def _note_media(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
+    """Report a column that names recordings or pictures: participants see the text alone."""
+    for name in table.columns:
+        cells = texts_of(table, name)
+        if name not in columns.values() and cells and all(map(_MEDIA.search, cells)):
+            yield (
+                f'The column "{name}" names recordings or pictures ("{cells[0][:60]}") and is not '
+                "read: participants see the text alone."
             )
 
 

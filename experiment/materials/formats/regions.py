@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.options import is_option_header
-from experiment.materials.formats.pairs import TEXTS, Draft
+from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import SPACELESS, Variant
 
@@ -14,6 +15,9 @@ BAR = "|"
 _NUMBERED_HEADER = re.compile(r"(.*?)_?([0-9]+)")
 _REGION = "region"
 _FEWEST_PARTS = 3
+# Marks of a model's text, such as <eos>, are no words.
+_MARKER = re.compile(r"</?\w+>")
+_WORD_HEADERS = ("word", "token")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 # Symbols that fill a row's last columns, such as "####".
 _PADDING = re.compile(r"[^\w\s.?!\u2026]{2,}")
@@ -97,6 +101,56 @@ def _hold_words(table: RawTable, columns: Iterable[str]) -> bool:
     )
 
 
+def join_word_rows(table: RawTable) -> RawTable:
+    """Return a table with a row for each sentence, if its rows are the words of sentences.
+
+    Each sentence's words are numbered from the same number, in the order of the rows. Columns that
+    differ between a sentence's words are left out. Any other table is returned unchanged.
+    """
+    keys = {key_of(name): name for name in reversed(table.columns)}
+    word = next((keys[key] for key in _WORD_HEADERS if key in keys), "")
+    if not word or keys.keys() & {*_SENTENCES, "bad"}:
+        return table
+    starts = next((found for n in table.columns if (found := _sentence_starts(table, n))), [])
+    runs = [table.rows[a:b] for a, b in pairwise([*starts, len(table.rows)])]
+    if len(runs) < 2 or not all(row.values[word] for row in table.rows):
+        return table
+    shared = [
+        name
+        for name in table.columns
+        if name != word and all(len({row.values[name] for row in run}) == 1 for run in runs)
+    ]
+    rows = tuple(
+        RawRow(
+            run[0].place,
+            {
+                "sentence": join_regions(
+                    [text for row in run if not _MARKER.fullmatch(text := row.values[word])]
+                ),
+                **{name: run[0].values[name] for name in shared},
+            },
+        )
+        for run in runs
+    )
+    left_out = [name for name in table.columns if name not in (word, *shared)]
+    note = (
+        f'Each row is a word: the column "{word}" makes {len(rows)} sentences. Columns that differ '
+        f"between the words of a sentence are left out: {', '.join(left_out)}."
+    )
+    return RawTable(table.path, ("sentence", *shared), rows, (*table.notes, note))
+
+
+def _sentence_starts(table: RawTable, column: str) -> list[int]:
+    """Return the rows at which a column begins to number words anew; none if it does not."""
+    cells = [row.values[column] for row in table.rows]
+    if not all(map(str.isdecimal, cells)):
+        return []
+    numbers = [int(cell) for cell in cells]
+    starts = [row for row, number in enumerate(numbers) if number == numbers[0]]
+    is_counted = all(b > a or b == numbers[0] for a, b in pairwise(numbers))
+    return starts if is_counted and len(numbers) >= _FEWEST_PARTS * len(starts) else []
+
+
 def read_slashes(drafts: Sequence[Draft]) -> tuple[list[Draft], list[str]]:
     """Return drafts with bars where every sentence has slashes, and without stars around a part.
 
@@ -126,7 +180,13 @@ def read_slashes(drafts: Sequence[Draft]) -> tuple[list[Draft], list[str]]:
 
 
 def _with_texts(draft: Draft, change: Callable[[str], str]) -> Draft:
-    return replace(draft, **{name: change(str(getattr(draft, name))) for name in TEXTS})
+    return replace(
+        draft,
+        context=change(draft.context),
+        good=change(draft.good),
+        bad=change(draft.bad),
+        distractor=change(draft.distractor),
+    )
 
 
 def split_barred_regions(

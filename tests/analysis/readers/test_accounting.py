@@ -65,6 +65,13 @@ def test_equal_times_of_numbered_trials_are_no_copies(imported):
         imported(text.replace("700,2", "700,1"))
 
 
+def test_a_mapping_without_columns_adds_its_rules_to_the_guess(imported, tmp_path):
+    own = GOOD.replace("participant,item,chosen,rt_ms", "who,sentence_name,answer,ms")
+    done = imported(own + own.split("\n", 1)[1], 'duplicates = "drop"\n')
+    assert "= 12 judgments" in done.output
+    assert '"participant" = "who"' in (tmp_path / "out" / "mapping.toml").read_text()
+
+
 def test_a_value_may_mean_that_there_was_no_answer(imported):
     mapping = 'skip_blank = ["chosen"]\n[values.chosen]\nyes = "good"\nno = "bad"\nnone = ""\n'
     text = GOOD.replace("good", "yes").replace("bad", "no").replace("distractor", "none")

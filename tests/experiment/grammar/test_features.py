@@ -336,3 +336,64 @@ def test_an_included_file_is_checked(tmp_path: Path, included: str, part: str):
     assert part in failure(tmp_path, f'include = ["words.toml"]\n{FRENCH}')
     outside = failure(tmp_path, f'include = ["/words.toml"]\n{FRENCH}')
     assert '"/words.toml" lies outside the folder of the grammar' in outside
+
+
+READ = """
+[lexicon.noun]
+forms = "singular | plural"
+entries = ["dog | dogs", "cat | cats"]
+
+[lexicon.verb]
+forms = "singular | plural"
+entries = ["sleeps | sleep"]
+
+[[template]]
+name = "read"
+construction = "agreement"
+condition = "{main}"
+features = { main = ["singular", "plural"] }
+slots = { N = "noun", V = "verb" }
+critical = 2
+good = "the {N.main} near him | {V.main} | today"
+bad = "the {N.main} near him | {V.!main} | today"
+"""
+
+
+def test_bars_make_regions_and_the_critical_one_is_named(tmp_path: Path):
+    first = items_of(tmp_path, READ)[0]
+    assert first.good == "the dog near him sleeps today"
+    assert first.bad == "the dog near him sleep today"
+    assert dict(first.extra) == {
+        "good_regions": "the dog near him | sleeps | today",
+        "bad_regions": "the dog near him | sleep | today",
+        "critical": "2",
+    }
+
+
+def test_bars_of_a_script_without_spaces_leave_none(tmp_path: Path):
+    grammar = READ.replace("the {N.main} near him | {V.main} | today", "三只|{N.main}|来了", 1)
+    grammar = grammar.replace("the {N.main} near him | {V.!main} | today", "三只|{V.main}|来了", 1)
+    first = items_of(tmp_path, grammar)[0]
+    assert (first.good, dict(first.extra)["good_regions"]) == ("三只dog来了", "三只 | dog | 来了")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line_with", "part"),
+    [
+        ("him | {V.!main} | t", "him {V.!main} t", "bad =", "bars divide only one of the two"),
+        (
+            "critical = 2",
+            "critical = 4",
+            "critical",
+            "region is number 4, and good has 3 and bad 3",
+        ),
+    ],
+)
+def test_regions_that_a_version_lacks_are_refused(
+    tmp_path: Path, old: str, new: str, line_with: str, part: str
+):
+    grammar = replaced(old, new, READ)
+    message = failure(tmp_path, grammar)
+    assert part in message
+    line = next(n for n, text in enumerate(grammar.splitlines(), 1) if line_with in text)
+    assert message.startswith(f"{tmp_path}/grammar.toml:{line}: ")

@@ -79,7 +79,7 @@ def test_the_page_of_a_persons_own_data_speaks_every_language(language):
         "Your data",
         "Please type in your code",
         "Download what is stored about you",
-        "Nobody in this study was shown this code.",
+        "We cannot find this code. Please check it and try again.",
     }
     assert page <= messages()
     assert page <= {m.id for m in entries(language) if m.string}

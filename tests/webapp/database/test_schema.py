@@ -45,7 +45,7 @@ NEXT_REVISION = '''"""A column more."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0036", "0035"
+revision, down_revision = "0037", "0036"
 
 
 def upgrade() -> None:
@@ -85,10 +85,10 @@ def earlier(url, tmp_path, request) -> None:
 def next_revision(tmp_path, monkeypatch) -> str:
     """A revision after the present one, which adds a column."""
     folder = shutil.copytree(schema._MIGRATIONS_FOLDER, tmp_path / "migrations")
-    (folder / "versions" / "0036_shoe_size.py").write_text(NEXT_REVISION)
+    (folder / "versions" / "0037_shoe_size.py").write_text(NEXT_REVISION)
     monkeypatch.setattr(schema, "_MIGRATIONS_FOLDER", folder)
-    monkeypatch.setattr(schema, "revisions", lambda: [*revisions(), "0036"])
-    return "0036"
+    monkeypatch.setattr(schema, "revisions", lambda: [*revisions(), "0037"])
+    return "0037"
 
 
 def written(engine: Engine) -> list[tuple[object, ...]]:

@@ -55,7 +55,7 @@ def test_what_is_erased_leaves_nothing_that_somebody_did(visitor, sessions, thei
     assert not any(left.values()), left
     page = visitor.page()
     assert page.status_code == 200 and 'data-page="withdrawn"' in page.text
-    assert "Your answers were erased" in page.text
+    assert "Your answers have been erased" in page.text
     with reading(sessions) as session:
         person = session.scalars(select(Participant)).one()
         assert [e.kind for e in session.scalars(select(Event))] == ["erased"]
@@ -71,7 +71,7 @@ def test_what_is_kept_stays_and_may_still_be_erased(visitor, theirs):
     leave(visitor, "keep")
     leave(visitor, "erase")
     assert theirs()["response"] == 0
-    assert "were erased" in visitor.page().text
+    assert "have been erased" in visitor.page().text
 
 
 def test_after_that_nothing_more_is_taken(visitor, theirs):
@@ -134,9 +134,9 @@ def test_after_the_end_the_page_offers_one_button_and_speaks_of_no_choice(visito
     assert asked.count("Erase my answers") == 2, "the heading and the button"
     assert visitor.page().text.count("Erase my answers") == 1, "the way out"
     assert "Stop taking part" not in asked + visitor.page().text
-    assert "Keep my answers: return to where I was" in asked
+    assert "Keep my answers and go back" in asked
     assert "Stop and" not in asked
-    assert "Do not stop" not in asked
+    assert "Go back to the study" not in asked
     refused = leave(visitor, "perhaps").text
     assert "Nothing was erased. To have your answers erased, please go back" in refused
     assert "choose" not in refused

@@ -60,7 +60,7 @@ def test_a_reload_goes_on_where_the_participant_was(visitor):
     again = visitor.session()
     assert again["trials"] == trials
     assert again["answered"] == [1, 2, 3]
-    assert "You continue where you were" in visitor.page().text
+    assert "You will continue where you left off" in visitor.page().text
 
 
 def test_a_session_goes_on_after_the_server_was_restarted(visitor, instance, clock):
@@ -244,3 +244,10 @@ def test_who_comes_back_to_a_study_without_questions_is_not_asked_any(without_qu
     assert page_of(without_questions.page()) == "closing"
     with reading(sessions) as session:
         assert session.scalars(select(Participant)).one().finished_at is not None
+
+
+def test_the_address_of_a_form_that_is_opened_like_a_page_leads_to_the_session(visitor):
+    for form in ("questionnaire", "screening", "comprehension", "assent", "leave"):
+        opened = visitor.client.get(f"{visitor.home}{form}")
+        assert (opened.status_code, opened.location) == (303, visitor.home)
+    assert visitor.client.get(f"{visitor.home}answers").status_code == 405

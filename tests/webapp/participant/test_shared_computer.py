@@ -81,7 +81,7 @@ def test_the_code_leads_to_the_last_page_the_data_and_the_erasure(visitor, run, 
     asked = ask(client, run, code, "stop")
     assert page_name(asked) == "withdraw" and f'value="{code}"' in asked.text
     done = ask(client, run, code, "erase")
-    assert page_name(done) == "withdrawn" and "Your answers were erased" in done.text
+    assert page_name(done) == "withdrawn" and "Your answers have been erased" in done.text
     assert "Estonian" not in ask(client, run, code, "download").text
 
 

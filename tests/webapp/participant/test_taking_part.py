@@ -120,6 +120,6 @@ def test_a_device_that_the_study_refuses_gets_no_place(
     launched, client, stored, sent, status, people
 ):
     ref = launched('[taking_part]\ndevices = ["desktop", "tablet"]\n')
-    assert "one of these: a computer, a tablet." in client.get(f"/run/{ref}").text
+    assert "on another one: a computer, a tablet." in client.get(f"/run/{ref}").text
     assert client.post(f"/run/{ref}", data=sent).status_code == status
     assert len(stored(ref)[0]) == people

@@ -50,4 +50,4 @@ def test_a_typed_answer_does_not_say_whether_it_was_expected():
 def test_a_code_that_nobody_has_gets_nothing(code, codes, run, client):
     refused = client.post(f"/run/{run.ref}/data", data={"code": code})
     assert refused.status_code == 404
-    assert "Nobody in this study was shown this code" in refused.text
+    assert "We cannot find this code" in refused.text

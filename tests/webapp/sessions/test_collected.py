@@ -31,7 +31,7 @@ from webapp.sessions.measurements import read_details
 
 SHOES = "The size of your shoes."
 LATE = EVENT_SENTENCES[EventKind.LATE_ANSWER]
-SCRIPT = "Whether you or a script made each press."
+SCRIPT = "Whether each press came from you or from a script."
 ANSWER = {"uuid": "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e11", "position": 1, "side": "first",
           "input_method": "key", "trusted": False, "viewport_width_px": 800}  # fmt: skip
 

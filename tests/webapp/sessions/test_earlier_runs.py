@@ -63,7 +63,7 @@ def test_who_took_part_in_an_earlier_run_is_turned_away_and_others_are_not(
     assert come(first).status_code == 303
     refused = come(second)
     assert refused.status_code == 409
-    assert "You have taken part in this study before" in refused.text
+    assert "you have taken part in this study before" in refused.text
     assert people(sessions, second) == 0
     assert come(second, OTHER).status_code == 303
     # The earlier run lets them go on, and whoever is in the later one goes on there.

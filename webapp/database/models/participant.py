@@ -154,7 +154,7 @@ class Response(Base):
     seen_before_ms: Mapped[float | None]
     waited_ms: Mapped[float | None]
     trusted: Mapped[bool | None] = mapped_column(
-        info={"told": N_("Whether you or a script made each press.")}
+        info={"told": N_("Whether each press came from you or from a script.")}
     )
     pointer_moves: Mapped[int | None]
     pointer_path_px: Mapped[float | None]

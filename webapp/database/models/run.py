@@ -275,3 +275,46 @@ class OutgoingReport(Base):
     called_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # committed before each call
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     answer: Mapped[str] = mapped_column(SealedText, default="")  # the platform's last response
+
+
+class Coder(Base):
+    """A person who codes typed answers, by a link."""
+
+    __tablename__ = "coder"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    token: Mapped[str] = mapped_column(unique=True)  # random; part of the link
+    label: Mapped[str] = mapped_column(SealedText)  # the researcher's label; in no export
+    decides: Mapped[bool]  # whether this person decides disagreements, instead of coding
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Code(Base):
+    """A coder's category of an answer, which is known only by a digest."""
+
+    __tablename__ = "code"
+    __table_args__ = (UniqueConstraint("coder_id", "round", "answer"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    coder_id: Mapped[int] = mapped_column(ForeignKey("coder.id"))
+    round: Mapped[int]  # experiment.coding.rounds.Round
+    answer: Mapped[str]  # the keyed digest of text and answer, or a training answer's number
+    category: Mapped[str]
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class FrozenCoding(Base):
+    """One version of a run's codes, which later codes do not change."""
+
+    __tablename__ = "frozen_coding"
+    __table_args__ = (UniqueConstraint("run_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    number: Mapped[int]  # from 1
+    who: Mapped[str]
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # The codes of each answer (experiment.coding.rounds.Codes), by the answer's digest.
+    codes: Mapped[dict[str, list[str]]] = mapped_column(JSON)

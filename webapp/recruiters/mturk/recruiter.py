@@ -90,7 +90,7 @@ class MturkRecruiter(Recruiter):
         if accepted is not None:
             fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
             form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
-        return Exit(gettext("You submit your work to the marketplace from this page."), form)
+        return Exit(gettext("Please submit your work with this button."), form)
 
     def pays_after(self, study: Study) -> timedelta | None:
         """Return the delay that the study sets."""

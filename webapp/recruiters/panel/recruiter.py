@@ -66,7 +66,9 @@ class PanelSettings(BaseModel):
 
 _LOG = logging.getLogger("parallax.panels")
 # Endings without paid work free the participant's place on the platform for somebody else.
-_UNPAID_ENDINGS = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
+_UNPAID_ENDINGS = frozenset(
+    {Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL, Ending.DUPLICATE}
+)
 
 
 def required_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:
@@ -131,14 +133,11 @@ def compose_text(ending: Ending, *, form: bool, code: bool, reported: bool) -> s
     """
     if form and code:
         return gettext(
-            "Please go back to the platform with the button below, which reports how your visit"
-            " ended. If that fails, enter the code there."
+            "Please use the button below to go back to the platform. If that does not work, enter"
+            " the code there yourself."
         )
     if form:
-        return gettext(
-            "Please go back to the platform with the button below, which reports how your visit"
-            " ended."
-        )
+        return gettext("Please use the button below to go back to the platform.")
     if code:
         return gettext("Please copy the completion code and enter it on the platform.")
     if reported:
@@ -146,7 +145,7 @@ def compose_text(ending: Ending, *, form: bool, code: bool, reported: bool) -> s
             "Our server reports to the platform how your visit ended. You can close this page now."
         )
     if ending in _UNPAID_ENDINGS:
-        return gettext("Please give your place back on the platform. You can close this page now.")
+        return gettext("Please return the study on the platform. You can close this page now.")
     return gettext("You can close this page now.")
 
 

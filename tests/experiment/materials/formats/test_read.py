@@ -753,3 +753,36 @@ def test_a_column_of_marks_names_the_good_one_of_marked_columns(tmp_path):
 def test_a_compressed_file_is_named_as_such(tmp_path):
     with pytest.raises(MaterialsError, match=r'"\.gz" cannot be read.*gunzip --keep t\.csv\.gz'):
         read_materials(write(tmp_path / "t.csv.gz", b"\x1f\x8b\x08"))
+
+
+def test_rows_of_words_make_sentences(tmp_path):
+    words = [("The", 0, "det"), ("cat", 1, "noun"), ("sleeps", 2, "verb"), ("<eos>", 4, "")]
+    rows = [
+        f"{item},{place},{word.lower() if item > 1 else word},{role},c{item}"
+        for item in (1, 2) for word, place, role in words
+    ]  # fmt: skip
+    table = "\n".join(["sent_index,word_index,word,region,condition", *rows, ""])
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.good, item.condition) for item in found.items] == [
+        ("The cat sleeps", "c1"), ("the cat sleeps", "c2"),
+    ]  # fmt: skip
+    assert any("are left out: word_index, region" in note for note in found.notes)
+    assert dict(found.items[0].extra) == {"sent_index": "1"}
+
+
+def test_a_column_of_recordings_is_said_to_be_unread(tmp_path):
+    table = "sentence,sound\nIt rains.,a.wav\nShe left.,b.WAV\n"
+    notes = read_materials(write(tmp_path / "t.csv", table), alone=True).notes
+    assert any('"sound" names recordings or pictures ("a.wav")' in note for note in notes)
+
+
+def test_levels_that_are_called_filler_are_kinds(tmp_path):
+    rows = "1,a,x,A cat ran.\n1,b,x,A cat runs.\n2,a,y,It ran.\n2,b,y,It runs.\n"
+    table = f"item,tense,verb,sentence\n{rows}f1,filler,filler,Rain fell.\n"
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True)
+    assert [item.kind for item in found.items] == [Kind.TARGET] * 4 + [Kind.FILLER]
+    assert [item.condition for item in found.items][:4] == ["a", "b"] * 2
+    # Columns that disagree about the fillers say nothing.
+    table += "f2,filler,z,Snow fell.\n"
+    with pytest.raises(MaterialsError, match='"f1" has "filler" in the column "tense"'):
+        read_materials(write(tmp_path / "t.csv", table), alone=True)

@@ -1,0 +1,1 @@
+"""Coding typed answers: categories that a study declares, and two coders' codes of each answer."""

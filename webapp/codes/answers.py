@@ -1,0 +1,87 @@
+"""The different typed answers of a run, as its coders see them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Select
+from sqlalchemy.orm import Session
+
+from experiment.records import Kind, Side
+from experiment.responses.base import Arrangement, GivenAnswer
+from experiment.responses.registry import response_of
+from experiment.responses.typed.normalise import normalise
+from experiment.studies.study import Study
+from webapp.database.models import Run
+from webapp.database.models.identity import sealer_of
+from webapp.sessions.measurements import read_details
+from webapp.sessions.session_payload import ShownTrial, shown_trial
+
+_ROWS_AT_A_TIME = 2_000
+_SEPARATOR = "\x1f"
+
+
+@dataclass(slots=True)
+class DistinctAnswer:
+    """An answer that at least one participant typed, coded once.
+
+    Attributes:
+        answer: The normalised answer.
+        digests: Its keyed digests under every key of the installation; the last is the newest.
+        trial: The text that it answers, as shown.
+        texts: The items and versions that it answers.
+        typed: How often each form of it was typed.
+    """
+
+    answer: str
+    digests: tuple[str, ...]
+    trial: ShownTrial
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    typed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def digest(self) -> str:
+        """The digest by which new codes are stored."""
+        return self.digests[-1]
+
+    @property
+    def form(self) -> str:
+        """The form that most people typed."""
+        return min(self.typed, key=lambda text: (-self.typed[text], text))
+
+
+def list_answers(
+    session: Session, run: Run, study: Study, query: Select[Any]
+) -> Mapping[str, DistinctAnswer]:
+    """Return the answers to be coded, by digest; answers to catch trials are not coded.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study, which declares a coding.
+        query: The stored item, the trial and the response of each answer that may be used.
+    """
+    response, show_text = response_of(study), study.coding is None or study.coding.show_text
+    sealer = sealer_of(session.get_bind().dialect)
+    answers: dict[tuple[str, str, str], DistinctAnswer] = {}
+    with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
+        for item, trial, stored in result:
+            details = read_details(stored.steps)
+            typed = str((details or {}).get("text", ""))
+            if item["kind"] == Kind.CATCH or not typed:
+                continue
+            side = Side(trial.good_side) if trial.good_side else None
+            arrangement = Arrangement(side, tuple((trial.options or "").split()), trial.points)
+            scored = response.score_answer(arrangement, GivenAnswer(details=details))
+            text = str(item["item_id"]), str(scored.version)
+            answer = normalise(typed)
+            key = (*text, answer) if show_text else ("", "", answer)
+            if key not in answers:
+                digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
+                shown = shown_trial(study, 1, item, trial.good_side, trial.options)
+                answers[key] = DistinctAnswer(answer, tuple(digests), shown)
+            if text not in answers[key].texts:
+                answers[key].texts.append(text)
+            answers[key].typed[typed] += 1
+    return {answer.digest: answer for answer in answers.values()}
