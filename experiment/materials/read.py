@@ -64,11 +64,7 @@ def _check_construction(study: Study, name: str, item_name: str, location: str) 
     if name not in constructions:
         unknown = unknown_name("construction", name, constructions)
         raise MaterialsError(
-<<<<<<< HEAD
-            f"{item_name}: {unknown.problem} among those of the study",
-=======
             f"{item_name}: {unknown.problem} among the constructions of study.toml",
->>>>>>> 27985c637b90c9e14de10f4f3ee36d344b8d8b08
             where=location,
             expected=unknown.expected,
             remedy=unknown.remedy,

@@ -31,15 +31,6 @@ def test_items_survive_a_file_of_every_format(tmp_path: Path, suffix: str):
     assert list(read_items(path)) == items
 
 
-def test_a_template_of_a_construction_that_the_study_lacks_is_refused():
-    study = MINIMAL.model_copy(update={"constructions": MINIMAL.constructions[1:]})
-    with pytest.raises(MaterialsError) as refused:
-        load_items(study)
-    message = str(refused.value)
-    expected = 'there is no construction "simple_agreement" among those of the study'
-    assert f'template "simple": {expected}' in message
-
-
 def test_an_item_survives_its_row():
     for item in load_items(MINIMAL):
         assert item_from_row(item_row(item)) == item
