@@ -1,14 +1,14 @@
-"""How often a report's first sentences state planted effects with their sign, and false ones.
+"""How often a report's first sentences state planted effects with their sign.
 
-Usage: python -m benchmarks.first_screen [--designs 40] [--datasets 200] [--nulls 335]
-       [--seed 1] [--results FILE]
+Usage: python -m benchmarks.first_screen [--designs 40] [--datasets 200] [--seed 1] [--results FILE]
 
 Each seed draws a design (``benchmarks.drawn_designs``). The power analysis simulates studies with
 an effect of each primary comparison and counts those that show it (``promised``). The finding that
 writes the first sentences of a report answers the same comparisons from the same simulated answers
-(``stated``), with the effect of the covariate added if the comparisons hold one constant, and from
-answers without any effect (``false``). ``--results`` keeps a line for each finished design; a later
-call with this file measures only the others. A line for each comparison, then all together.
+(``stated``), with the effect of the covariate added if the comparisons hold one constant.
+``--results`` keeps a line for each finished design; a later call with this file measures only the
+others. A line for each comparison, then all together. ``benchmarks.first_screen_nulls`` counts
+false statements in studies without effects.
 """
 
 import json
@@ -23,7 +23,6 @@ from types import SimpleNamespace
 import click
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX
@@ -52,7 +51,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 sys.path.append(str(Path(__file__).parents[1]))
-from benchmarks.drawn_designs import FREQUENCY, KINDS, draw_design, make_study
+from benchmarks.drawn_designs import FREQUENCY, draw_design, make_study
 
 _EFFECTS = {"accuracy": 0.12, "rating": 0.7, "yes": 0.15, LOG_RT: 0.12}
 _VALUES = {"accuracy": "chose_good", "rating": "rating", "yes": "said_yes"}
@@ -97,7 +96,7 @@ class PlannedTask:
 def plan_tasks(
     study: Study, built: BuiltLists, covariate: str, datasets: int, seed: int
 ) -> Iterator[PlannedTask]:
-    """Yield the plan of each task of a study."""
+    """Yield the plan of each task of a study; without data sets, nothing is promised."""
     options = PowerOptions(
         people=Assumptions(0.5, 0.5, 0.0, 0.0), sizes=(_PER_LIST,), simulations=datasets, seed=seed,
         difference=None, width=None, sd_effects=0.2, means=None, scale=None, accuracy=None,
@@ -114,16 +113,19 @@ def plan_tasks(
         tested = [test for test in tests if test is not None]
         means, truths = cell_means(tested, rows, model)
         with_effects = rows.assign(mean=means)
-        studies = simulate(
-            with_effects, tested, truths, model, None, of_task, range(datasets)
-        ).groupby("construction")
+        promised = {}
+        if datasets:
+            studies = simulate(
+                with_effects, tested, truths, model, None, of_task, range(datasets)
+            ).groupby("construction")
+            promised = dict(studies["detected"].mean())
         base, coded = code_answers(with_effects, tested, model)
         flat, _ = code_answers(rows.assign(mean=np.median(means)), tested, model)
         held = _effects_of_covariate(answers.rows, covariate, measure)
         yield PlannedTask(
             make_study_of_part(study, response_of(study), task) if task else study,
             measure, answers, rows["construction"].isin(comparisons[0].constructions), tested,
-            truths, model, base + held, flat + held, coded, dict(studies["detected"].mean()),
+            truths, model, base + held, flat + held, coded, promised,
         )  # fmt: skip
 
 
@@ -131,12 +133,17 @@ def _position(rows: pd.DataFrame) -> "pd.Series[int]":
     return rows.groupby("participant").cumcount() + 1
 
 
+def covariate_values(rows: pd.DataFrame, covariate: str) -> "pd.Series[float]":
+    """Return the covariate of each answer of all sessions."""
+    return pd.to_numeric(
+        rows[f"{PREFIX}{FREQUENCY}"] if covariate == FREQUENCY else _position(rows)
+    )
+
+
 def _effects_of_covariate(rows: pd.DataFrame, covariate: str, measure: str) -> Floats:
     if not covariate:
         return np.zeros(len(rows))
-    values = pd.to_numeric(
-        rows[f"{PREFIX}{FREQUENCY}"] if covariate == FREQUENCY else _position(rows)
-    )
+    values = covariate_values(rows, covariate)
     slope = _SLOPE_OF_TIMES if measure == LOG_RT else _SLOPE
     effects: Floats = slope * ((values - values.mean()) / values.std()).to_numpy(dtype=float)
     return effects
@@ -175,21 +182,23 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
     )  # fmt: skip
 
 
-def read_first_sentences(inputs: FindingInputs) -> tuple[dict[str, int], dict[str, float]]:
-    """Return the sign that the sentences state of each primary comparison, or 0; the estimates."""
+def read_first_sentences(inputs: FindingInputs) -> pd.DataFrame:
+    """Return for each primary comparison: sign (as stated, or 0), estimate, p, n_answers."""
     rows, unanswered = answered(inputs)
     assert not unanswered, unanswered
     sentences = list(comparison_sentences({NAME: rows}))
+    primary = rows[rows["role"] == "primary"].set_index("name")
     signs = {}
-    for row in rows[rows["role"] == "primary"].to_dict("records"):
+    for name, row in primary.iterrows():
         said = {1: row["if_positive"], -1: row["if_negative"]}
-        sign, name = int(np.sign(row["estimate"])), row["name"]
+        sign = int(np.sign(row["estimate"]))
         statement = f"{name}: {said.get(sign)}"
         is_stated = any(sentence.startswith(statement) for sentence in sentences)
         # An interaction has one sentence for both signs, and the differences show which it is.
         signs[name] = sign if is_stated else 0
         assert (row["p_corrected"] < ALPHA) == is_stated
-    return signs, dict(zip(rows["name"], rows["estimate"].astype(float), strict=True))
+    columns = {"estimate": "estimate", "p_corrected": "p", "n_observations": "n_answers"}
+    return primary[[*columns]].rename(columns=columns).astype(float).assign(sign=pd.Series(signs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,32 +224,28 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The result of a design: its effects, and how many studies without effects state one."""
+    """The result of a design: its effects."""
 
     seed: int
     kind: str
     covariate: str
     effects: list[Effect]
-    nulls: int
-    false: int
 
 
-def measure_design(seed: int, datasets: int, nulls: int) -> Measured:
-    """Return how often the first sentences state the effects of a design, and false ones."""
+def plan_design(seed: int, datasets: int) -> list[PlannedTask]:
+    """Return the planned tasks of a design."""
     design = draw_design(seed)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         study, built = make_study(design, seed, _PER_LIST)
-        tasks = list(plan_tasks(study, built, design.covariate, datasets, seed))
+        return list(plan_tasks(study, built, design.covariate, datasets, seed))
+
+
+def measure_design(seed: int, datasets: int) -> Measured:
+    """Return how often the first sentences state the effects of a design."""
+    tasks = plan_design(seed, datasets)
     effects = [effect for task in tasks for effect in _measure_effects(task, datasets, seed)]
-    rng = np.random.default_rng(seed)
-    false = 0
-    for _ in range(nulls):
-        signs: list[int] = []
-        for task in tasks:
-            values = task.model.draw(task.flat, task.coded, rng)
-            signs += read_first_sentences(make_inputs(task, values))[0].values()
-        false += any(signs)
-    return Measured(seed, design.kind, design.covariate, effects, nulls, false)
+    design = draw_design(seed)
+    return Measured(seed, design.kind, design.covariate, effects)
 
 
 def _measure_effects(task: PlannedTask, datasets: int, seed: int) -> Iterator[Effect]:
@@ -248,9 +253,9 @@ def _measure_effects(task: PlannedTask, datasets: int, seed: int) -> Iterator[Ef
     for number in range(datasets):
         rng = generator_of_study(seed, task.tested, number)
         values = task.model.draw(task.base, task.coded, rng)
-        signs_in_study, estimates_in_study = read_first_sentences(make_inputs(task, values))
-        signs.append(signs_in_study)
-        estimates.append(estimates_in_study)
+        read = read_first_sentences(make_inputs(task, values))
+        signs.append(read["sign"])
+        estimates.append(read["estimate"])
     stated, means = pd.DataFrame(signs), pd.DataFrame(estimates).mean()
     for name, truth in task.truths.items():
         yield Effect(
@@ -273,8 +278,6 @@ def _lines_of(measured: Measured) -> Iterator[str]:
             f"estimated {effect.estimate:+.3f}, promised {effect.promised:.3f}, stated "
             f"{effect.stated:.3f}"
         )
-    if measured.nulls:
-        yield f"{measured.seed} false in {measured.false} of {measured.nulls} without effects"
 
 
 def _summarise(results: list[Measured], datasets: int) -> Iterator[str]:
@@ -290,31 +293,21 @@ def _summarise(results: list[Measured], datasets: int) -> Iterator[str]:
         f"{differences.max():+.3f}; by design between {by_design.min():+.3f} and "
         f"{by_design.max():+.3f}"
     )
-    for kind in KINDS:
-        of_kind = [measured for measured in results if measured.kind == kind]
-        nulls, false = (sum(getattr(one, name) for one in of_kind) for name in ("nulls", "false"))
-        if nulls:
-            high = proportion_confint(false, nulls, method="beta")[1]
-            yield (
-                f"{kind}: {len(of_kind)} designs; false in {false} of {nulls} studies without "
-                f"effects, {false / nulls:.4f} (at most {high:.4f})"
-            )
 
 
 @click.command()
 @click.option("--designs", default=40, show_default=True)
 @click.option("--datasets", default=200, show_default=True)
-@click.option("--nulls", default=335, show_default=True)
 @click.option("--seed", default=1, show_default=True)
 @click.option("--results", type=click.Path(path_type=Path, dir_okay=False))
-def main(designs: int, datasets: int, nulls: int, seed: int, results: Path | None) -> None:
+def main(designs: int, datasets: int, seed: int, results: Path | None) -> None:
     """Print a line for each comparison of each design, and all together."""
     seeds = range(seed, seed + designs)
     earlier = list(_read_results(results)) if results and results.exists() else []
     measured_by_seed = {measured.seed: measured for measured in earlier}
     for number in seeds:
         if number not in measured_by_seed:
-            measured_by_seed[number] = measure_design(number, datasets, nulls)
+            measured_by_seed[number] = measure_design(number, datasets)
             if results:
                 with results.open("a", encoding="utf-8") as file:
                     file.write(f"{json.dumps(asdict(measured_by_seed[number]))}\n")

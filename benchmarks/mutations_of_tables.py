@@ -24,6 +24,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.readers.mapping import LONG
+from analysis.readers.reading_times.mapped.mapping import USUAL
 from benchmarks.public_files import REGISTRY, PublicFile, alike, attempt, evaluate, files, load
 
 RIGHT, TRULY, NEEDLESSLY, WRONG, TRACE = (
@@ -55,12 +57,14 @@ class Base:
 
     @property
     def unread(self) -> list[str]:
-        """The columns of the number that the file's mapping does not name, if it has one.
+        """The columns of the number that the file's mapping does not name, if it names any.
 
-        What a mapping does not name is not read: the number stands without it.
+        What it does not name is not read, but for columns that have Parallax's own names: the
+        number stands without it.
         """
         mapping = self.file.mapping
-        return [c for c in self.named if mapping and f'"{c}"' not in mapping]
+        named = [c for c in self.named if c in (*LONG, *USUAL) or f'"{c}"' in mapping]
+        return [c for c in self.named if "[columns]" in mapping and c not in named]
 
     def right(self, table: pd.DataFrame) -> list[float]:
         """Return the number that is right for a table with these columns."""

@@ -147,6 +147,11 @@ def _make_notes(model: MixedModel, titles: Mapping[str, str], *, has_models: boo
         f"{'' if not has_models else _EFFECTS_OF_JUDGES}Laplace's approximation; intervals and p: "
         f"Wald.{'' if not has_models else _TERM_OF_A_JUDGE}",
     ]
+    if not model.is_converged:
+        notes.append(
+            "The fit did not converge, so estimates, intervals and p are inexact; a formula with "
+            "fewer terms may converge."
+        )
     singular = model.random.loc[model.random["singular"], "effect"]
     if len(singular):
         notes.append(

@@ -8,7 +8,9 @@ Journal of Machine Learning Research, 23, 1-46.
 
 import re
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 
 import formulaic
 import gpboost
@@ -42,8 +44,10 @@ MOST_ROWS = 100_000
 # A larger correlation is indistinguishable from a perfect one.
 _NEAR_PERFECT = 0.99
 _ANGLES = (-1.5, 1.5)
-# If the optimiser stops because its line search fails, restart from the current point.
-_OPTIMISER = {"max_num_restarts_lbfgs": 3}
+# If the optimiser's line search fails, it restarts as long as this improves the likelihood.
+_OPTIMISER = {"max_num_restarts_lbfgs": 20}
+# GPBoost prints this if the line search failed but a restart improved nothing.
+_CONVERGED_AFTER_RESTARTS = "has thus likely converged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class MixedModel:
         covariance: Shape ``(terms, terms)``: of the coefficients.
         loadings: Shape ``(effects, effects)``: the random effects are the loadings times
             independent standard normal variables.
+        is_converged: Whether the optimiser reached the highest likelihood.
     """
 
     formula: str
@@ -73,6 +78,7 @@ class MixedModel:
     varying: Effects
     covariance: Floats
     loadings: Floats
+    is_converged: bool
 
     def sd(self, effect: str) -> float:
         """Return an effect's standard deviation in logits; 0 if the model lacks the effect."""
@@ -123,6 +129,7 @@ def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
         varying=random_effects,
         covariance=fitted.covariance,
         loadings=fitted.loadings,
+        is_converged=fitted.is_converged,
     )
 
 
@@ -175,6 +182,7 @@ class _Fitted:
     covariance: Floats
     loadings: Floats
     penalised: NDArray[np.bool_]
+    is_converged: bool
 
 
 def _fit_in_steps(
@@ -197,7 +205,9 @@ def _fit_in_steps(
         varying.values[bounded],
         varying.pairs,
     )
-    estimate[~free], loadings, logits = _fit_correlated(x[bounded][:, ~free], y[bounded], part)
+    estimate[~free], loadings, logits, is_converged = _fit_correlated(
+        x[bounded][:, ~free], y[bounded], part
+    )
     z = random_columns(varying.groups, varying.values @ loadings)
     penalised, prior = np.zeros(len(free), bool), np.zeros(len(free))
     if free.any():
@@ -205,7 +215,8 @@ def _fit_in_steps(
         estimate[free], logits = penalised_mode(x[:, free], z, y, x @ estimate, penalised[free])
         chance = expit(estimate[penalised])
         prior[penalised] = 2 * chance * (1 - chance)
-    return _Fitted(estimate, penalised_covariance(x, z, logits, prior), loadings, penalised)
+    covariance = penalised_covariance(x, z, logits, prior)
+    return _Fitted(estimate, covariance, loadings, penalised, is_converged)
 
 
 def _separated_columns(x: Floats, y: Floats) -> NDArray[np.bool_]:
@@ -218,8 +229,8 @@ def _separated_columns(x: Floats, y: Floats) -> NDArray[np.bool_]:
     return separated
 
 
-def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
-    """Return the coefficients, the random effects' loadings, and the fitted logits.
+def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats, bool]:
+    """Return coefficients, the random effects' loadings, fitted logits, and whether it converged.
 
     GPBoost's effects are independent. Two correlated effects are represented by an independent pair
     of which the first also affects the second's column; the size of this effect is optimised for
@@ -234,7 +245,7 @@ def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Flo
             mixing_matrix[second, first] = np.tan(angle) * size[0] / size[1]
         return mixing_matrix
 
-    def fit_at(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
+    def fit_at(angles: Floats) -> tuple[Floats, Floats, Floats, float, bool]:
         values = varying.values @ mixing(angles)
         return _fit_with_gpboost(x, y, Effects(varying.names, varying.groups, values))
 
@@ -250,14 +261,14 @@ def _fit_correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Flo
             bounds=[_ANGLES] * number,
             options=options,
         ).x
-    estimate, sds, logits, _ = fit_at(angles)
-    return estimate, mixing(angles) * sds, logits
+    estimate, sds, logits, _, is_converged = fit_at(angles)
+    return estimate, mixing(angles) * sds, logits, is_converged
 
 
 def _fit_with_gpboost(
     x: Floats, y: Floats, varying: Effects
-) -> tuple[Floats, Floats, Floats, float]:
-    """Return coefficients, random effects' SDs, logits, and the negative log-likelihood."""
+) -> tuple[Floats, Floats, Floats, float, bool]:
+    """Return coefficients, random effects' SDs, logits, -log-likelihood, whether it converged."""
     number = range(len(varying.groups))
     model = gpboost.GPModel(
         group_data=np.column_stack(varying.groups),
@@ -267,8 +278,10 @@ def _fit_with_gpboost(
         likelihood="bernoulli_logit",
         num_parallel_threads=1,
     )
+    warnings = StringIO()
     try:
-        model.fit(y=y, X=x, params=_OPTIMISER)
+        with redirect_stdout(warnings):
+            model.fit(y=y, X=x, params=_OPTIMISER)
     except gpboost.basic.GPBoostError as error:
         raise AnalysisError(
             f"the fit failed: {error}", where="the mixed model", remedy="Try fewer terms"
@@ -277,7 +290,10 @@ def _fit_with_gpboost(
     sds = np.sqrt(model.get_cov_pars().iloc[0].to_numpy(dtype=float))
     random_effects = model.predict_training_data_random_effects().to_numpy()
     logits = x @ estimate + (random_effects * varying.values).sum(axis=1)
-    return estimate, sds, logits, float(model.get_current_neg_log_likelihood())
+    is_converged = all(
+        _CONVERGED_AFTER_RESTARTS in warning for warning in warnings.getvalue().splitlines()
+    )
+    return estimate, sds, logits, float(model.get_current_neg_log_likelihood()), is_converged
 
 
 def _coefficient_table(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:

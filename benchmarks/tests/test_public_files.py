@@ -95,6 +95,21 @@ def test_a_column_whose_opposite_is_left_is_not_lost(clones, wrong, right):
     assert next(drop for drop in draws if "correct" not in drop.table).right == right
 
 
+@pytest.mark.parametrize(
+    ("mapping", "unread"),
+    [("", []), ('duplicates = "keep"', []), ('[columns]\nitem = "good"', ["bad"])],
+)
+def test_what_a_mapping_does_not_name_is_not_read(clones, mapping, unread):
+    path = clones / "files.toml"
+    path.write_text(REGISTRY + ENTRY.format("pairs", f"{GOOD}\nmapping = '''{mapping}'''"))
+    base = Base(*public_files.files(path), pd.DataFrame(PAIRS, columns=["good", "bad"]))
+    assert base.unread == unread
+    if unread:
+        # A column of a few alike texts that moved is seen, unless it is not read.
+        shifts = [mutations_of_tables.rows_shifted(base, random.Random(n)) for n in range(9)]
+        assert any(shift.right == [4, 60, 56] for shift in shifts)
+
+
 def test_the_table_by_operator_counts_every_mutation(clones, monkeypatch, capsys):
     path = clones / "files.toml"
     path.write_text(REGISTRY + ENTRY.format("pairs", GOOD))

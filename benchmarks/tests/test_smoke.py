@@ -44,7 +44,8 @@ RUNS = {
     ],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "crowds": ["--short"],
-    "first_screen": ["--designs", "1", "--datasets", "2", "--nulls", "1"],
+    "first_screen": ["--designs", "1", "--datasets", "2"],
+    "first_screen_nulls": ["--designs", "1", "--studies", "2"],
     "headline": ["--studies", "1", "--only", "worse"],
     "held_out": [
         *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),

@@ -74,6 +74,8 @@ def read_lexicon(
         paradigms = read(place.beside(table.paradigms, "paradigms"))
     columns = (_WORD,) if paradigms or not forms else forms
     rows = list(_list_rows(table, (*columns, *inherent), place))
+    if not rows:
+        raise place.error(f"the file {table.entries} has no words below its header", key="entries")
     words = [row.cells[: len(columns)] for row in rows]
     if paradigms:
         words = [_inflect(paradigms, forms or (_WORD,), row, place) for row in rows]

@@ -29,8 +29,8 @@ class _Cell:
 
     @property
     def values(self) -> frozenset[str]:
-        """The features as separate values; a dot within a feature becomes an underscore."""
-        return frozenset(re.split(r"[;\s]+", self.features.replace(".", "_")))
+        """The features as separate values; an underscore replaces signs such as dots in them."""
+        return frozenset(re.sub(r"[^\w;]", "_", self.features).split(";"))
 
 
 @dataclass(frozen=True, slots=True)

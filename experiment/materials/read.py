@@ -64,7 +64,7 @@ def _check_construction(study: Study, name: str, item_name: str, location: str) 
     if name not in constructions:
         unknown = unknown_name("construction", name, constructions)
         raise MaterialsError(
-            f"{item_name}: {unknown.problem} in study.toml",
+            f"{item_name}: {unknown.problem} among the constructions of study.toml",
             where=location,
             expected=unknown.expected,
             remedy=unknown.remedy,

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+import parallax
 from analysis.compare import command, compare
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
@@ -304,3 +306,31 @@ def test_nothing_that_is_read_holds_an_internal_name(tmp_path):
     assert len(read) > 20
     for path in read:
         assert not re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", printed(path)), path
+
+
+def test_judgments_of_a_study_answer_the_comparisons_that_it_declares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pairs = ["good,bad,item,condition"]
+    judgments = ["participant,item,chosen"]
+    for number in range(1, 13):
+        for condition, noun in (("match", "box"), ("mismatch", "boxes")):
+            sentence = f"The key {number} to the {noun} "
+            pairs.append(f"{sentence}is old.,{sentence}are old.,{number},{condition}")
+            for person in range(10):
+                chosen = "bad" if condition == "mismatch" and (number + person) % 2 else "good"
+                judgments.append(f"p{person},pairs-{number}-{condition},{chosen}")
+    Path("pairs.csv").write_text("\n".join(pairs))
+    Path("judgments.csv").write_text("\n".join(judgments))
+    made = CliRunner().invoke(parallax.cli, ["study", "new", "own", "--from", "pairs.csv"])
+    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(
+        command,
+        ["--judgments", "judgments.csv", "--items", "own", "--out", "out", "--resamples", "100",
+         "--no-figures", "--comparison", "length: long - short"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    # Of 60 choices in each cell, all are right in match, half in mismatch.
+    assert "match minus mismatch  50.00 [" in result.output
+    assert '"length: long - short" is not a comparison of this study' in result.output

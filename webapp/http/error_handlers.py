@@ -10,7 +10,6 @@ from flask import (
     current_app,
     jsonify,
     make_response,
-    redirect,
     render_template,
     request,
 )
@@ -18,7 +17,6 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from experiment.errors import ParallaxError
-from webapp.core.addresses import is_researcher_path
 from webapp.core.i18n import gettext
 from webapp.database.engine import DATABASE_FAILURES
 from webapp.database.pool import PoolFullError
@@ -105,7 +103,7 @@ def _handle_full_pool(error: PoolFullError) -> Response:
 
 def _handle_http_error(error: HTTPException) -> Response:
     if isinstance(error, MethodNotAllowed) and (path := _find_page_above()):
-        return make_response(redirect(quote(path), HTTPStatus.SEE_OTHER))
+        return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": quote(path)})
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     response = _make_response(status, status.name.lower(), _error_text(status))
     headers_to_keep = [
@@ -116,12 +114,16 @@ def _handle_http_error(error: HTTPException) -> Response:
 
 
 def _find_page_above() -> str:
-    """Return the researcher page above the address of a form, opened like a page; else empty."""
+    """Return the page above the address of a form that was opened like a page; else empty."""
     routes = current_app.create_url_adapter(request)
-    if routes is None or request.method != "GET" or not is_researcher_path(request.path):
+    if routes is None or request.method != "GET":
         return ""
+    with suppress(HTTPException):
+        endpoint, _ = routes.match(request.path, method="POST")
+        if endpoint.partition(".")[0] in _PROGRAM_BLUEPRINTS:
+            return ""
     path = request.path
-    while (path := path.rpartition("/")[0]) and is_researcher_path(path):
+    while path := path.rpartition("/")[0]:
         for address in (path, f"{path}/"):
             # Opened like any page, so who may not see it is refused there.
             with suppress(HTTPException):

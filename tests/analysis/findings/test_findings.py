@@ -156,6 +156,18 @@ def test_the_mixed_model_says_what_only_a_penalty_bounds(context):
     assert scales.frame.loc[2, "model"] > scales.frame.loc[2, "people"]
 
 
+def test_a_fit_that_did_not_converge_says_so_in_a_note_and_prints_nothing(
+    context, monkeypatch, capfd
+):
+    def notes():
+        return " ".join(mixed_findings(crossed(), context, "construction + judge").tables[0].notes)
+
+    assert "did not converge" not in notes()
+    monkeypatch.setattr("analysis.statistics.mixed_model._OPTIMISER", {"maxit": 1})
+    assert "The fit did not converge, so estimates, intervals and p are inexact" in notes()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_model_that_ties_on_every_pair_is_no_judge_of_the_mixed_model(context):
     data = crossed()
     tied = data.decisions["lstm"].assign(correct=False, tie=True)

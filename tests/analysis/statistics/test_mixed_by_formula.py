@@ -84,6 +84,7 @@ def fitted_by_hand() -> tuple[mixed._Fitted, pd.DataFrame]:
         covariance=np.array([[0.25, 0.1], [0.1, 4.0]]),
         loadings=np.eye(1),
         penalised=np.array([False, True]),
+        is_converged=True,
     )
     return own, mixed._coefficient_table(own, ["Intercept", "judge[T.m]"])
 
@@ -151,7 +152,7 @@ def test_shares_on_one_scale_are_integrals_and_their_errors_the_delta_methods():
     covariance_ = np.array([[0.04, -0.02], [-0.02, 0.09]])
     model = mixed.MixedModel(
         "", pd.DataFrame({"estimate": [1.1, -0.7]}), pd.DataFrame(), 3, fixed, varying,
-        covariance_, loadings,
+        covariance_, loadings, is_converged=True,
     )  # fmt: skip
     rows = pd.DataFrame({"judge": ["people", "people", "m"], "construction": "x"})
     found = one_scale.compare_on_one_scale(model, rows)
@@ -191,7 +192,7 @@ def test_a_construction_that_people_or_the_model_lack_has_no_row():
     fixed = np.array([[1.0, 0], [1, 1], [1, 1]])
     varying = Effects(("a",), (), np.ones((3, 1)))
     model = mixed.MixedModel("", pd.DataFrame({"estimate": [0.5, 0.1]}), pd.DataFrame(), 3, fixed,
-                             varying, np.eye(2), np.eye(1))  # fmt: skip
+                             varying, np.eye(2), np.eye(1), is_converged=True)  # fmt: skip
     rows = pd.DataFrame({"judge": ["people", "m", "m"], "construction": ["x", "x", "y"]})
     assert one_scale.compare_on_one_scale(model, rows)["construction"].tolist() == ["", "x"]
 

@@ -373,7 +373,7 @@ templates = ["agreement"]
                                 "stray white space", note=True),
     "an unknown construction": Mistake("items.tsv", "filler-1\tfiller\tfiller",
                                        "filler-1\tfiller\tfillers", "items.tsv",
-                                       'Did you mean "filler"?'),
+                                       '"fillers" among the constructions of study.toml'),
     "a condition misspelt": Mistake("items.tsv", "\tsg\tquestion\t", "\tsgl\tquestion\t", "design",
                                     "3 conditions do not fit 2 lists"),
     "a frame twice": Mistake("items.tsv", "N=n1\t\tWhich noun sleeps", "N=n2\t\tWhich noun sleeps", "design",

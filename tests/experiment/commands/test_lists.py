@@ -52,8 +52,10 @@ def test_the_audit_names_what_was_changed_by_hand(tmp_path: Path):
     path.write_text(path.read_text().replace(",catch\n", ",target\n", 1))
     with pytest.raises(
         DesignError, match=r"the lists fail .* targets used as catch trials, in each list"
-    ):
+    ) as caught:
         run("audit", str(tmp_path))
+    remedy = "Correct design in study.toml or the materials, and build the lists again"
+    assert remedy in str(caught.value)
 
 
 def test_lists_that_fail_a_check_are_not_written(tmp_path: Path):

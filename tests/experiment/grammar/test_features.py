@@ -44,6 +44,7 @@ dormir\tdorment\tV;IND;PRS;3;PL
 dormir\tdormions\tV;IND;PST;1;PL
 dormir\tdormions\tV;SBJV;PRS;1;PL
 dormir\tdormant\tV.PTCP;PRS
+
 """
 VERBAL = """
 [lexicon.verb]
@@ -303,6 +304,13 @@ def test_a_line_of_paradigms_without_features_is_refused(tmp_path: Path):
     path = write(tmp_path, VERBAL)
     (tmp_path / "verbs.tsv").write_text("dormir\tdort\n", encoding="utf-8")
     with pytest.raises(MaterialsError, match=r"verbs\.tsv:1: the line is not a lemma, a form"):
+        load_grammar(path)
+
+
+def test_a_file_without_words_is_refused(tmp_path: Path):
+    path = write(tmp_path, replaced('["dormir"]', '"words.csv"', VERBAL))
+    (tmp_path / "words.csv").write_text("word\n", encoding="utf-8")
+    with pytest.raises(MaterialsError, match=r"words\.csv has no words below its header"):
         load_grammar(path)
 
 

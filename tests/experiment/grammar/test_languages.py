@@ -112,5 +112,19 @@ def test_numbers_of_items_of_our_own_constructions():
     assert number("hebrew") == 6 * 2 * 10 * 2 * 2
     # Three persons and numbers each: 4 conditions of 3 adverbs and 6 verbs, twice; 7 nouns, twice.
     assert len(items_of("turkish")) == 4 * (3 * 6 * 2 + 7 * 2)
+    # 10 constructions: 6 persons, 4 verbs; 4 things whose number shows, of 5; see the file.
+    numbers = Counter(item.construction for item in items_of("ten_paradigms"))
+    assert numbers == {
+        "anaphor_gender_agreement": 6 * 4,
+        "anaphor_number_agreement": 6 * 4 * 2,
+        "determiner_noun_agreement": 6 * 4 * 2 * 4 * 2,
+        "determiner_noun_agreement_with_adjective": 6 * 4 * 2 * 3 * 4 * 2,
+        "distractor_agreement": 6 * 3 * 4 * 5 * 2,
+        "irregular_forms": 6 * 4 * 5,
+        "argument_structure": 6 * 4 * 4 * 5 * 2,
+        "existential_there": 3 * 6 * 4 * 5,
+        "npi_licensing": 6 * 4 * 5,
+        "filler_gap_dependency": 6 * 3 * 5 * 4 * 5,
+    }
     # 4 subjects, 3 verbs, 3 numbers; 9 things and 3 animals; things with 2 adjectives.
     assert len(items_of("chinese")) == 4 * 3 * 3 * (9 + 3 + 9 * 2)

@@ -244,3 +244,10 @@ def test_who_comes_back_to_a_study_without_questions_is_not_asked_any(without_qu
     assert page_of(without_questions.page()) == "closing"
     with reading(sessions) as session:
         assert session.scalars(select(Participant)).one().finished_at is not None
+
+
+def test_the_address_of_a_form_that_is_opened_like_a_page_leads_to_the_session(visitor):
+    for form in ("questionnaire", "screening", "comprehension", "assent", "leave"):
+        opened = visitor.client.get(f"{visitor.home}{form}")
+        assert (opened.status_code, opened.location) == (303, visitor.home)
+    assert visitor.client.get(f"{visitor.home}answers").status_code == 405

@@ -401,6 +401,19 @@ test("two fingers that come together, and a press in the pause of the Maze, are 
   assert.deepEqual([steps.rt_ms[0], steps.done_ms[0], steps.wrong], [400, 1500, [1, 0, 0]]);
 });
 
+test("a press in the pause before a wrong word ends the sentence is not said beside what follows", () => {
+  const { view, trial, place, chosen, uncounted } = stage("maze");
+  place.querySelector(".reader").dataset.onError = "end";
+  const [, wrong] = place.querySelectorAll("[data-side]");
+  view.show({ ...trial, position: 1 });
+  paintAt(3000);
+  WAYS.voice({ target: wrong, at: 3400 });
+  WAYS.voice({ target: wrong, at: 3700 });
+  assert.equal(uncounted.textContent, "That press does not count.");
+  mock.timers.tick(1000);
+  assert.deepEqual([chosen.length, uncounted.textContent], [1, ""]);
+});
+
 /** A self-paced sentence with a question after it, in its stage. */
 function asksAfterwards({ trial = {}, settings = {} } = {}) {
   const [before, window_, next] = [new Element("before"), new Element("window"), new Element("next", { next: "" })];

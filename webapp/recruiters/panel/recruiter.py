@@ -66,7 +66,9 @@ class PanelSettings(BaseModel):
 
 _LOG = logging.getLogger("parallax.panels")
 # Endings without paid work free the participant's place on the platform for somebody else.
-_UNPAID_ENDINGS = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
+_UNPAID_ENDINGS = frozenset(
+    {Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL, Ending.DUPLICATE}
+)
 
 
 def required_secrets(panel: Panel, settings: PanelSettings) -> dict[str, str]:

@@ -120,6 +120,7 @@ class Reader {
   /** Stops accepting presses. */
   close() {
     clearTimeout(this.#timer);
+    this.presses.showRefusal(false);
     this.trial = undefined;
     this.clock.stop();
     this.deadline.stop();
