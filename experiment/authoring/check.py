@@ -194,6 +194,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.check_analysis_names,
     material_checks.check_readable,
     session_checks.check_places,
+    session_checks.check_keys_in_instructions,
     material_checks.check_comparisons,
     session_checks.check_widths,
     material_checks.check_lists,

@@ -1,5 +1,6 @@
 """Checks of a session: keys, answers, places, breaks, pages, font, widths, lock-outs, deadlines."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,6 +135,27 @@ def check_task_titles(examined: Examined) -> Iterator[ParallaxError]:
             f'"{examined.study.study.title}", above the trials of each',
             where=examined.at("trial", "parameters", "tasks", untitled[0]),
             expected="a title for each task that says what is asked",
+        )
+
+
+def check_keys_in_instructions(examined: Examined) -> Iterator[ParallaxError]:
+    """Report keys in bold in the instructions that are not the keys of ``[trial]``."""
+    study = examined.study
+    if "keys" not in study.trial.model_fields_set or "instructions" not in study.texts:
+        return
+    try:
+        text = study.text("instructions")
+    except (OSError, UnicodeDecodeError, ParallaxError):
+        # The check of the texts reports this file.
+        return
+    named_keys = re.findall(r"\*\*(\w)\*\*", text)
+    choosing_keys = [key.lower() for key in study.trial.keys]
+    wrong_keys = sorted({key for key in named_keys if key.lower() not in choosing_keys})
+    if wrong_keys:
+        yield StudyNote(
+            f"the instructions name the keys {', '.join(wrong_keys)}, which choose nothing",
+            where=examined.name_of(f"texts/{study.study.language}/instructions.md"),
+            expected=f"the keys of [trial]: {', '.join(study.trial.keys)}",
         )
 
 

@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PLACES = """() => JSON.stringify([...document.querySelectorAll(".step, [data-next], .maze .option")]
   .map(one => { const { x, y, width, height } = one.getBoundingClientRect();
                 return [x, y + scrollY, width, height]; }))"""
-TIME_IS_UP = "Time is up. Please answer now."
+TIME_IS_UP = "Time is up. Please go on now."
 
 
 def study(name: str, folder: Path, **changed: str) -> Path:

@@ -140,6 +140,12 @@ def _make_response(status: int, code: str, text: str) -> Response:
     )
 
 
+_LINK_ERRORS = (
+    "bad_arrival", "bad_signature", "bad_token", "malformed_id", "missing_id", "not_found",
+    "other_study", "unfilled_link", "unknown_link", "unknown_participant", "unknown_run",
+)  # fmt: skip
+
+
 def error_heading(code: str) -> str:
     """Return an error page's heading for the error's short name."""
     headings = {
@@ -152,6 +158,8 @@ def error_heading(code: str) -> str:
         "busy": gettext("Please try again in a moment"),
         "unavailable": gettext("Not available at the moment"),
     }
+    if code in _LINK_ERRORS:
+        return gettext("This link does not work")
     return headings.get(code) or gettext("This page cannot be shown")
 
 

@@ -175,11 +175,12 @@ def report_invalid_link(error: ArrivalError) -> ResponseReturnValue:
     current_app.logger.warning(
         "a study link was put together wrongly: %s %s", error.code, error.parameter
     )
-    if error.kept:
-        with reading(services.sessions) as session:
-            run = find_run(session, ref)
-            return render_invalid_link(run, services.study_of(session, run), error)
-    return refusal_response(error)
+    if error.code == "unknown_link":
+        # A code may be typed again.
+        return render_template("access_code.html", text=error.problem), error.status
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        return render_invalid_link(run, services.study_of(session, run), error)
 
 
 @consent_pages.errorhandler(TooManyArrivalsError)
@@ -253,6 +254,7 @@ def _render_consent_page(
             known_to_platform=is_known,
             visit=_MARK_PLACEHOLDER,
             preview=arrival.preview,
+            acceptable=arrival.acceptable,
             script=get_script_url(study),
         ),
     )

@@ -42,12 +42,12 @@ def list_stored_data(
         "Two random codes instead of your name (one is shown only to you), and when you came,"
         " agreed, came back and finished."
     )
-    yield from _describe_answer_data(study, response)
+    yield from _describe_answer_data(study, response, serverless=serverless)
     yield from map(gettext, list_declared_sentences(collected, response))
     yield gettext(
-        "Once for each device you use, under a random code: the browser (such as Firefox), its"
-        " language, the time zone, the screen's refresh rate, and whether the browser says that a"
-        " program controls it."
+        "Once for each device, under a random code: your browser (such as Firefox), its language,"
+        " your time zone, your screen's refresh rate, and whether the browser says that a program"
+        " controls it."
     )
     yield _describe_score(study)
     if study.humanness is not None:
@@ -65,7 +65,7 @@ def list_stored_data(
         yield gettext("That you and whoever decides for you agreed, to which texts, and when.")
     if study.screening or study.comprehension:
         yield gettext(
-            "Your answers to the questions before the start, unless you cannot take part."
+            "Your answers to the questions before the start, unless the study is not for you."
         )
     if study.questionnaire:
         yield gettext(
@@ -90,10 +90,17 @@ def _describe_platform_and_decisions(study: Study, *, known_to_platform: bool) -
         " or your link."
     )
     if (days := study.privacy.keep_identifying_days) is not None:
-        yield gettext(
-            "What the platform and your link say about you, and your answers to questions that"
-            " could identify you, are erased this many days after the study was closed: %(days)s.",
-            days=days,
+        yield (
+            gettext(
+                "One day after the study closes, we erase what the platform and your link say about"
+                " you, and your answers to questions that could identify you."
+            )
+            if days == 1
+            else gettext(
+                "%(days)s days after the study closes, we erase what the platform and your link say"
+                " about you, and your answers to questions that could identify you.",
+                days=days,
+            )
         )
 
 
@@ -114,8 +121,8 @@ def _describe_score(study: Study) -> str:
 def describe_rights() -> str:
     """Return the sentence that lists the participant's rights."""
     return gettext(
-        "You may see your data, get a copy, and have them corrected, erased, or kept but not used."
-        " You may object to their use, withdraw your consent, and complain to your country's data"
+        "You may see your data, get a copy, and have it corrected, erased, or kept but not used."
+        " You may object to its use, withdraw your consent, and complain to your country's data"
         " protection authority."
     )
 
@@ -128,20 +135,22 @@ def describe_device_data() -> str:
     )
 
 
-def _describe_answer_data(study: Study, response: ResponseType) -> Iterator[str]:
+def _describe_answer_data(
+    study: Study, response: ResponseType, *, serverless: bool
+) -> Iterator[str]:
     """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
         "For each of your choices: what you chose, when, and whether by key, mouse or touch."
     )
-    yield Detail(
-        gettext(
-            "Also for each choice: when you let go; how exact the times are; how far the mouse"
-            " moved, and when it stopped; presses that came too early; how often the choice"
-            " was shown; the size of the page and its zoom; whether the page was hidden or lost"
-            " focus, and for how long; frames that the screen missed; how long an answer took to"
-            " the server and back; and the time of day."
-        )
+    details = gettext(
+        "Also for each choice: when you let go; how exact the times are; how far the mouse moved,"
+        " and when it stopped; presses that came too early; how often the choice was shown; the"
+        " size of the page and its zoom; whether the page was hidden or lost focus, and for how"
+        " long; pictures that the screen skipped; and the time of day."
     )
+    if not serverless:
+        details += " " + gettext("Also how long each answer took to reach us.")
+    yield Detail(details)
     if study.taking_part.traces:
         yield gettext(
             "The path of the mouse, pen or finger during each choice, and when keys were pressed"

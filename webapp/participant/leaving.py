@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
-from webapp.http.error_handlers import error_heading, refusal_response
+from webapp.http.error_handlers import error_heading
 from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
 from webapp.recruitment.departures import build_departure
 from webapp.recruitment.reports import store_report
 from webapp.services import current_services
 from webapp.sessions.consent import NoRoomError
+from webapp.sessions.lease import can_continue
 from webapp.sessions.leave import ending_of
 from webapp.sessions.link_visits import latest_parameters
 from webapp.sessions.lookup import is_of_link
@@ -64,13 +65,15 @@ def render_refusal(run: Run, study: Study, arrival: Arrival, error: NoRoomError)
 
 
 def render_invalid_link(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
-    """Return the page for a link without a valid platform signature, with the platform's exit."""
-    departure = Departure(Ending.SECURITY, study, parameters=error.kept)
-    platform_exit = current_services().recruiter(run.recruiter).exit(departure)
-    if platform_exit.form is None:
-        return refusal_response(error)
-    shown = {"heading": error_heading(error.code), "text": error.problem, "exit": platform_exit}
-    return render_template("turned_away.html", **shown), error.status
+    """Return the page for a link that no platform made, with the contact or the platform's exit."""
+    shown = {"heading": error_heading(error.code), "text": error.problem}
+    if error.kept:
+        departure = Departure(Ending.SECURITY, study, parameters=error.kept)
+        platform_exit = current_services().recruiter(run.recruiter).exit(departure)
+        if platform_exit.form is not None:
+            return render_template("turned_away.html", **shown, exit=platform_exit), error.status
+    page = render_template("error.html", **shown, contact=study.study.contact)
+    return page, error.status
 
 
 def render_late_refusal(
@@ -84,6 +87,15 @@ def render_late_refusal(
 
 
 ENDED_STATES = (State.FINISHED, State.LEFT, State.WITHDRAWN)
+
+
+def has_ended(session: Session, participant: Participant) -> bool:
+    """Return whether a session is over: it ended, or its place went to another participant."""
+    if participant.state == State.ABANDONED:
+        return not can_continue(session, participant)
+    return participant.state in ENDED_STATES
+
+
 # A request header that only an open page of the run sends (navigation.js).
 _OPEN_PAGE_HEADER = "X-Parallax-Within"
 

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, g, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending, State
+from experiment.participation import Ending
 from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
@@ -23,6 +23,7 @@ from webapp.errors import RequestError
 from webapp.participant.data_notice import compose_consent_text
 from webapp.participant.leaving import (
     ENDED_STATES,
+    has_ended,
     is_hidden_on_shared_device,
     render_finished_session,
     report_ending,
@@ -41,7 +42,7 @@ from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
-from webapp.sessions.leave import Wish, has_no_data, withdraw
+from webapp.sessions.leave import Wish, has_no_data, is_erased, withdraw
 
 rights_pages = Blueprint("rights", __name__)
 _WISHES = frozenset(wish.value for wish in Wish)
@@ -57,9 +58,9 @@ def ask(token: str) -> ResponseReturnValue:
         if is_hidden_on_shared_device(participant, study):
             return render_finished_session(session, run, study, participant, by_run_link=False)
         home = url_for("session.show", token=token)
-        if participant.state == State.WITHDRAWN or has_no_data(participant):
+        if has_no_data(participant) or is_erased(session, participant):
             return redirect(home, 303)
-        ended = participant.state in ENDED_STATES
+        ended = has_ended(session, participant)
     return render_template("way_out_page.html", study=study, home=home, ended=ended)
 
 
@@ -137,8 +138,8 @@ def send_data(ref: str) -> ResponseReturnValue:
         if wish in ("", "download"):
             return _send_as_file(collect_own_data(session, run, study, participant))
         g.by_code = participant.code
-        if wish == "stop" and participant.state != State.WITHDRAWN:
-            ended = participant.state in ENDED_STATES
+        if wish == "stop" and not is_erased(session, participant):
+            ended = has_ended(session, participant)
             return render_template("way_out_page.html", study=study, ended=ended)
         if changing:
             _carry_out_wish(session, run, study, participant, Wish(wish))
@@ -223,7 +224,8 @@ def render_own_page(
         given=load_answers(session, participant) if given is None else given,
         problems=problems or {},
         restricted=participant.restricted_at is not None,
-        ended=participant.state in ENDED_STATES,
+        ended=has_ended(session, participant),
+        erased=is_erased(session, participant),
         confirmation=confirmation,
         longest_text=LONGEST_TEXT,
     )
@@ -246,6 +248,7 @@ def change_own_data(
         restrict_use(session, participant, now, record)
     elif wish == _RELEASE:
         release_use(session, participant, now, record)
+        done = gettext("Your data may be used again.")
     else:
         questions = list_correctable_questions(session, study, participant)
         if problems := correct_answers(session, participant, questions, form, now, record):

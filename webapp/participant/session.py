@@ -25,13 +25,14 @@ from webapp.participant.trial_page import render_markdown, render_working_page
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
+from webapp.sessions.admission import count_tries, has_assented
 from webapp.sessions.finish import (
     finish_session,
     finish_without_questions,
     form_texts,
     has_answered_any,
 )
-from webapp.sessions.leave import ending_of, is_erased, note_late_work
+from webapp.sessions.leave import count_trials, ending_of, is_erased, note_late_work
 from webapp.sessions.lookup import is_of_link
 from webapp.sessions.session_payload import load_work
 
@@ -66,10 +67,15 @@ def show(token: str) -> ResponseReturnValue:
 
 @session_pages.get("/p/<token>/going-on")
 def going_on(token: str) -> dict[str, bool]:
-    """Report whether a session that a browser began can be continued; nothing is stored here."""
+    """Report whether a session that a browser began can be continued; nothing is stored here.
+
+    A session whose place went to somebody else cannot, but its page says so.
+    """
     with reading(current_services().sessions) as session:
         participant, _ = requested_participant(session, token)
-        return {"going_on": lease.can_continue(session, participant)}
+        can_continue = lease.can_continue(session, participant)
+        is_late = participant.state == State.ABANDONED and not can_continue
+        return {"going_on": can_continue, "late": is_late}
 
 
 @session_pages.post("/p/<token>/questionnaire")
@@ -112,7 +118,13 @@ def _render_working(session: Session, participant: Participant, run: Run, study:
     has_public_link = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if has_public_link else ""
     work = load_work(session, run, participant, study)
-    return render_working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
+    return render_working_page(
+        study,
+        work,
+        invitation=invitation,
+        personal_link=not has_public_link and is_of_link(participant.platform_id),
+        lease_minutes=run.lease_minutes,
+    )
 
 
 def _render_answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
@@ -167,10 +179,28 @@ def _render_too_late(session: Session, participant: Participant, run: Run, study
 
 def _render_left(session: Session, participant: Participant, run: Run, study: Study) -> str:
     ending = Ending(participant.ending or Ending.WITHDRAWN)
-    platform_exit = make_exit(session, run, study, participant, ending)
+    _, n_trials = count_trials(session, participant)
     return render_template(
-        "left.html", study=study, ending=ending, exit=platform_exit, code=participant.code
+        "left.html",
+        study=study,
+        ending=ending,
+        exit=make_exit(session, run, study, participant, ending),
+        code=participant.code,
+        began=n_trials > 0,
+        said_no=not has_assented(session, participant, study),
+        has_stored=_has_stored_answers(session, participant, study, ending),
     )
+
+
+def _has_stored_answers(
+    session: Session, participant: Participant, study: Study, ending: Ending
+) -> bool:
+    """Return whether answers of a participant who left are stored, so that they can be erased."""
+    if ending is not Ending.DECLINED:
+        return ending is not Ending.SCREENED_OUT
+    if study.screening and has_answered_any(session, participant, study.screening):
+        return True
+    return count_tries(session, participant) > 0
 
 
 def _render_withdrawn(session: Session, participant: Participant, run: Run, study: Study) -> str:

@@ -31,6 +31,7 @@ def render_working_page(
     work: Work,
     *,
     invitation: str = "",
+    personal_link: bool = False,
     lease_minutes: int = 0,
     serverless: bool = False,
 ) -> str:
@@ -40,6 +41,7 @@ def render_working_page(
         study: The study.
         work: The session to show.
         invitation: The URL at which another person would begin; empty if no URL is for everybody.
+        personal_link: Whether the participant came by a link that admits one person.
         lease_minutes: How long an inactive participant keeps the place; 0 where there are no
             places.
         serverless: Whether the study is static, so that the browser alone may have the answers.
@@ -53,6 +55,7 @@ def render_working_page(
         response=response,
         work=add_script_urls(work, response, address),
         invitation=invitation,
+        personal_link=personal_link,
         lease_minutes=lease_minutes,
         serverless=serverless,
         longest_text=LONGEST_TEXT,

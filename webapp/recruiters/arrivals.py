@@ -64,6 +64,7 @@ class Arrival:
         platform_id: The platform's id of the person. Arrivals with the same id are the same
             participant. None if the link has no id.
         preview: Whether this is a preview: the real pages are shown, and nothing is stored.
+        acceptable: Whether this is the preview of a task that the visitor can accept.
         link: The identifier in one of the run's own links, or an access code that was typed in.
             Empty if the run requires one and the request has none. None if the recruiter has no
             such links.
@@ -76,6 +77,7 @@ class Arrival:
 
     platform_id: str | None = None
     preview: bool = False
+    acceptable: bool = False
     link: str | None = None
     acceptance: Acceptance | None = None
     proven: bool = False
@@ -130,7 +132,7 @@ def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\
     if _PLACEHOLDER.search(value):
         raise ArrivalError(
             gettext(
-                "This link lacks your own id, so we cannot tell who you are. It is not your"
+                "This link is missing your ID, so we cannot tell who you are. It is not your"
                 " mistake: please tell the researchers that their link needs correcting."
             ),
             code="unfilled_link",

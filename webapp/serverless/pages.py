@@ -29,6 +29,7 @@ from webapp.participant.data_notice import (
 from webapp.participant.trial_page import render_markdown, render_working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
+from webapp.sessions.admission import invite_to_try_again
 from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.finish import describe_all_mistakes
 from webapp.sessions.session_payload import Work
@@ -38,6 +39,8 @@ _BODY = re.compile(r"<body.*</body>", re.DOTALL)
 _CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
 # Link targets as on a server; in a folder, the page's script handles these links itself.
 _HERE, _HOME = "./", "../../"
+# Whoever leaves in these ways has no answers for the researchers.
+_ENDINGS_WITHOUT_ANSWERS = (Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT)
 
 
 def make_placeholder(name: str) -> str:
@@ -98,6 +101,7 @@ class StaticPages:
 
     def words(self) -> dict[str, str]:
         """Return the messages of the page's script; only inside ``speaking``."""
+        tries = self.study.comprehension.tries if self.study.comprehension else 1
         return {
             "required": str(gettext("Please answer this question.")),
             "choice": str(gettext("Please choose one of the answers.")),
@@ -105,7 +109,7 @@ class StaticPages:
             "longest": str(
                 gettext("Please write at most %(number)s characters.", number=LONGEST_TEXT)
             ),
-            "again": str(gettext("Not quite. Please read the instructions again.")),
+            **{f"again_{n}": str(invite_to_try_again(n)) for n in range(1, tries)},
             "kept": str(gettext("Kept in this browser")),
             "on_page": str(gettext("Kept on this page only")),
         }
@@ -149,7 +153,12 @@ class StaticPages:
 
     def _page(self, template: str, **variables: Any) -> str:  # noqa: ANN401 - what templates show
         return render_template(
-            template, study=self.study, serverless=True, code=make_placeholder("code"), **variables
+            template,
+            study=self.study,
+            serverless=True,
+            keeper=self.keeper,
+            code=make_placeholder("code"),
+            **variables,
         )
 
     def _consent(self) -> str:
@@ -177,7 +186,7 @@ class StaticPages:
         if not self.keeper:
             return gettext(
                 "Your answers stay in this browser, and in the file that you save at the end. The"
-                " host of these pages sees your network address."
+                " host of these pages can see your network address."
             )
         return gettext(
             "Your answers are kept for the researchers by %(keeper)s, which sees your network"
@@ -220,9 +229,7 @@ class StaticPages:
 
     def _endings(self) -> dict[str, str]:
         pages = {
-            "declined": self._over(
-                "declined.html", Ending.NO_CONSENT, has_answers=False, again=_HOME
-            ),
+            "declined": self._over("declined.html", Ending.NO_CONSENT, again=_HOME),
         }
         for ending in (
             Ending.DECLINED,
@@ -230,34 +237,30 @@ class StaticPages:
             Ending.FAILED_CHECK,
             Ending.WITHDRAWN,
         ):
-            has_answers = ending not in (Ending.DECLINED, Ending.SCREENED_OUT)
+            has_answers = ending is not Ending.SCREENED_OUT
+            if ending is Ending.DECLINED:
+                has_answers = bool(self.study.screening or self.study.comprehension)
             pages[f"left {ending}"] = self._over(
-                "left.html", ending, has_answers=has_answers, ending=ending
+                "left.html", ending, ending=ending, has_stored=has_answers
             )
         for erased in (False, True):
             name = "withdrawn erased" if erased else "withdrawn"
-            # A keeper must be told of the wish; else nobody but the participant had the answers.
-            has_answers = not erased or bool(self.keeper)
-            pages[name] = self._over(
-                "withdrawn.html", Ending.WITHDRAWN, has_answers=has_answers, erased=erased
-            )
+            pages[name] = self._over("withdrawn.html", Ending.WITHDRAWN, erased=erased)
         return pages
 
-    def _over(
-        self,
-        template: str,
-        left_by: Ending,
-        *,
-        has_answers: bool = True,
-        **variables: Any,  # noqa: ANN401
-    ) -> str:
+    def _over(self, template: str, left_by: Ending, **variables: Any) -> str:  # noqa: ANN401
         page = self._page(template, exit=self._exit(left_by), **variables)
-        return self._insert_file_form(page, "</main>") if has_answers else page
+        if left_by in _ENDINGS_WITHOUT_ANSWERS:
+            return page
+        erased = variables.get("erased", False)
+        return self._insert_file_form(page, "</main>", erased=erased)
 
-    def _insert_file_form(self, page: str, anchor: str, *, anew: bool = False) -> str:
+    def _insert_file_form(
+        self, page: str, anchor: str, *, anew: bool = False, erased: bool = False
+    ) -> str:
         """Return a page with the form for saving answers inserted at an anchor in its main part."""
         contact = self.study.study.contact
-        form = render_template("static_file.html", contact=contact, anew=anew)
+        form = render_template("static_file.html", contact=contact, anew=anew, erased=erased)
         return page.replace(anchor, anchor + form if anew else form + anchor, 1)
 
     def _exit(self, ending: Ending) -> Exit:

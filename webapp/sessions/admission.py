@@ -152,7 +152,21 @@ def check_comprehension(
         end_visit(session, participant, Ending.FAILED_CHECK, now)
         return {}
     session.flush()
-    return {"": gettext("Not quite. Please read the instructions again.")}
+    return {"": invite_to_try_again(check.tries - n_tries - 1)}
+
+
+def invite_to_try_again(n_left: int) -> str:
+    """Return the message after wrong answers to the comprehension questions.
+
+    Args:
+        n_left: How many tries are left, at least 1.
+    """
+    if n_left == 1:
+        return gettext("Not quite. Please read the instructions again; you have one more try.")
+    return gettext(
+        "Not quite. Please read the instructions again; you have %(number)s more tries.",
+        number=n_left,
+    )
 
 
 def _is_at_step(session: Session, participant: Participant, study: Study, step: Step) -> bool:

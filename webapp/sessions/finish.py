@@ -165,11 +165,15 @@ def describe_mistake(question: Question, mistake: Mistake) -> str:
     sentences = {
         Mistake.REQUIRED: lambda: gettext("Please answer this question."),
         Mistake.CHOICE: lambda: gettext("Please choose one of the answers."),
-        Mistake.FEWER: lambda: gettext(
-            "Please choose at least %(number)s of the answers.", number=question.fewest
+        Mistake.FEWER: lambda: (
+            gettext("Please choose at least one answer.")
+            if question.fewest == 1
+            else gettext("Please choose at least %(number)s answers.", number=question.fewest)
         ),
-        Mistake.MORE: lambda: gettext(
-            "Please choose at most %(number)s of the answers.", number=question.most
+        Mistake.MORE: lambda: (
+            gettext("Please choose only one answer.")
+            if question.most == 1
+            else gettext("Please choose at most %(number)s answers.", number=question.most)
         ),
         Mistake.NUMBER: lambda: gettext("Please give a number, such as 7 or 7.5."),
         Mistake.RANGE: lambda: gettext(

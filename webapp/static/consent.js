@@ -56,9 +56,10 @@ export async function offerToResume() {
   const link = offer?.querySelector("a");
   if (!session || !offer || !link) return;
   try {
-    const { going_on } = await (await server.fetch(`${session}going-on`)).json();
+    const { going_on, late } = await (await server.fetch(`${session}going-on`)).json();
     link.href = session;
-    offer.hidden = !going_on;
+    // Who is turned away may read on the session's own page that its place is gone.
+    offer.hidden = !going_on && !(late && document.body.dataset.page === "turned_away");
   } catch {
     // Without a reply nothing is offered: this may be another person.
   }

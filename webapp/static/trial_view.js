@@ -197,8 +197,10 @@ export class TrialView {
    * @param {Trial} trial
    */
   #announce(trial) {
+    const { on, keys } = this.#keys;
+    const labels = Object.fromEntries(keys.map((key, index) => [`key${index + 1}`, on ? `${key}: ` : ""]));
     for (const announcement of this.#findAll("[data-announce]")) {
-      announcement.textContent = fillTemplate(announcement.dataset.announce ?? "", trial);
+      announcement.textContent = fillTemplate(announcement.dataset.announce ?? "", { ...trial, ...labels });
     }
   }
 

@@ -222,6 +222,7 @@ class TrialsPage {
     findElement("count").textContent = fillTemplate(findElement("count").dataset[label] ?? "", { position, total });
     this.#display.startTrial();
     this.#view.show(trial);
+    updateTitle();
   }
 
   /**

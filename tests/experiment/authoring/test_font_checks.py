@@ -21,6 +21,15 @@ def _with_font(name: str, study: Study = STUDY) -> Study:
     return study.model_copy(update={"trial": STUDY.trial.model_copy(update={"font": name})})
 
 
+def test_keys_that_only_the_instructions_name_are_reported():
+    """The minimal study's instructions say to press 1 or 2."""
+    trial = STUDY.trial.model_validate({**STUDY.trial.model_dump(), "keys": ("f", "2")})
+    said = _said(STUDY.model_copy(update={"trial": trial}))
+    assert "the instructions name the keys 1, which choose nothing" in said
+    assert "the keys of [trial]: f, 2" in said
+    assert "which choose nothing" not in _said(STUDY)
+
+
 @pytest.mark.parametrize("name", ["own.woff2", "./own.woff2", "fonts//own.woff2"])
 def test_a_font_is_found_in_the_folder_and_among_kept_files(tmp_path: Path, name: str):
     (tmp_path / "fonts").mkdir()

@@ -23,12 +23,12 @@ WHOM_TO_ASK_AND_HOW_TO_STOP = {
     "en": (
         "write to the contact below",
         "voluntary",
-        "by closing the page",
+        "with *Stop taking part*",
     ),
     "it": (
         "al contatto indicato qui sotto",
         "volontaria",
-        "chiudendo la pagina",
+        "con *Smettere di partecipare*",
     ),
 }
 

@@ -112,6 +112,7 @@ def test_a_run_with_links_takes_nobody_without_one_and_notes_wrong_ones(
     assert client.post(f"/run/{run.ref}", data=ACCEPT).status_code == 403
     wrong = client.get(f"/run/{run.ref}?link=guess")
     assert (wrong.status_code, "is unknown" in wrong.text) == (400, True)
+    assert 'name="link"' in wrong.text, "a code may be typed again"
     assert people(sessions) == 0
     with reading(sessions) as session:
         assert session.scalars(select(LinkVisit.problem)).all() == ["unknown_link"]

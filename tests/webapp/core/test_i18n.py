@@ -77,7 +77,7 @@ def test_what_no_native_speaker_has_read_says_so(language):
 def test_the_page_of_a_persons_own_data_speaks_every_language(language):
     page = {
         "Your data",
-        "Please type in your code",
+        "Your own code",
         "Download what is stored about you",
         "We cannot find this code. Please check it and try again.",
     }

@@ -29,7 +29,7 @@ def test_a_preview_ends_with_the_questionnaire_and_no_platforms_words(client, ru
     page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "accept"}).text
     over = page[page.index('id="preview-over"') :]
     assert "Accept the task" not in over
-    assert "That was one example of each task, and nothing was stored." in over
+    assert "That was one example of each task. Nothing was stored." in over
     assert 'name="native_language"' in over
     assert 'name="native_language"' not in start(run).page().text
 

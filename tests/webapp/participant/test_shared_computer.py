@@ -58,6 +58,7 @@ def test_a_session_whose_place_is_somebody_elses_cannot_be_gone_on_with(visitor,
     for _ in range(8):
         start(run)
     assert not going_on(visitor)
+    assert visitor.client.get(f"{visitor.home}going-on").json["late"], "its page says why"
 
 
 def test_agreeing_again_after_the_end_shows_neither_the_session_nor_its_address(

@@ -85,7 +85,9 @@ def test_who_does_not_want_to_leaves_without_a_place(launched, client, visit, st
     ref = launched(BOTH)
     someone = visit(client.post(f"/run/{ref}", data={"decision": "accept"}).location)
     client.post(f"{someone.home}assent", data={"decision": "decline"})
-    assert "You are not taking part" in someone.page().text
+    page = someone.page().text
+    assert "You are not taking part" in page and "You said no, and that is fine." in page
+    assert "Erase my answers" not in page, "there are none"
     assert stored(ref) == ([State.LEFT], 0, [])
 
 
@@ -120,6 +122,6 @@ def test_a_device_that_the_study_refuses_gets_no_place(
     launched, client, stored, sent, status, people
 ):
     ref = launched('[taking_part]\ndevices = ["desktop", "tablet"]\n')
-    assert "on another one: a computer, a tablet." in client.get(f"/run/{ref}").text
+    assert "on a computer or a tablet." in client.get(f"/run/{ref}").text
     assert client.post(f"/run/{ref}", data=sent).status_code == status
     assert len(stored(ref)[0]) == people

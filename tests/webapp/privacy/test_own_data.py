@@ -27,7 +27,7 @@ def codes(start, run, sessions):
 
 def test_all_of_ones_own_and_nothing_of_others_is_sent(codes, run, client):
     form = client.get(f"/run/{run.ref}/data")
-    assert "Please type in your code" in form.text
+    assert "Your own code" in form.text
     sent = client.post(f"/run/{run.ref}/data", data={"code": f" {codes[0].upper()} "})
     assert sent.headers["Content-Disposition"].startswith("attachment")
     data = json.loads(sent.data)

@@ -295,7 +295,7 @@ def test_work_is_handed_in_once_everything_is_stored_and_not_before(client, addr
     closing = visitor.page().text
     assert 'data-page="closing"' in closing
     assert ("data-submit-form" in closing) is links.names_people
-    assert "this page continues by itself" in closing or not links.names_people
+    assert "If you do nothing for five minutes" in closing or not links.names_people
 
 
 _NAMES = ["assignmentId", "hitId", "workerId", "turkSubmitTo", "preview", "PROLIFIC_PID"]

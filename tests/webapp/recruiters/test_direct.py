@@ -60,9 +60,9 @@ def test_who_declined_stays_so(come, counts):
     ("value", "code", "message"),
     [
         ("", "missing_id", "does not say who you are"),
-        ("{{%PROLIFIC_PID%}}", "unfilled_link", "lacks your own id"),
-        ("%PROLIFIC_PID%", "unfilled_link", "lacks your own id"),
-        ("${e://Field/PROLIFIC_PID}", "unfilled_link", "lacks your own id"),
+        ("{{%PROLIFIC_PID%}}", "unfilled_link", "missing your ID"),
+        ("%PROLIFIC_PID%", "unfilled_link", "missing your ID"),
+        ("${e://Field/PROLIFIC_PID}", "unfilled_link", "missing your ID"),
         (PERSON[:-1], "malformed_id", "is not complete"),
         (PERSON.upper(), "malformed_id", "is not complete"),
         (f"{PERSON}\n", "malformed_id", "is not complete"),

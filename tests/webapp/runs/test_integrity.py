@@ -233,7 +233,7 @@ def test_people_who_were_not_told_of_it_are_not_compared_with_those_of_other_run
     run, sessions, shell, study
 ):
     other = start_run(sessions, study)
-    told = "mouse movements with those of other participants, also in other studies on this site"
+    told = "mouse movements with those of other participants, also in other studies"
     assert told in "".join(list_stored_data(study, known_to_platform=False))
     with sessions.begin() as session:
         stamp = Stamp.name == f"collected {other.ref}"

@@ -152,7 +152,7 @@ for (const [state, page, end] of [
   ["declined", "declined", null],
   ["working", "withdraw", () => {}],
   ["left", "withdraw ended", (person) => person.post("leave", {})],
-  ["withdrawn", "withdrawn", (person) => person.post("withdraw", { wish: "keep" })],
+  ["withdrawn", "withdraw ended", (person) => person.post("withdraw", { wish: "keep" })],
   ["erased", "withdrawn erased", (person) => person.post("withdraw", { wish: "erase" })],
 ]) {
   test(`the way out of a session that is ${state} leads to the page "${page}"`, async () => {

@@ -64,7 +64,7 @@ class MturkRecruiter(Recruiter):
         if assignment_id in ("", _PREVIEW_ID):
             # The arrival has no id. Its empty string lets the preview say that the study stores
             # worker ids.
-            return Arrival(platform_id="", preview=True)
+            return Arrival(platform_id="", preview=True, acceptable=True)
         worker_id, hit_id = arguments.get("workerId", ""), arguments.get("hitId", "")
         submit_to = arguments.get("turkSubmitTo", "").rstrip("/")
         if not (
@@ -86,10 +86,11 @@ class MturkRecruiter(Recruiter):
         """Return the form that submits the assignment, or the instruction to return it."""
         if departure.ending is not Ending.COMPLETED:
             return Exit(gettext("Please return the task in the marketplace."))
-        form, accepted = None, departure.acceptance
-        if accepted is not None:
-            fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
-            form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
+        accepted = departure.acceptance
+        if accepted is None:
+            return Exit(gettext("You can close this page now."))
+        fields = {"assignmentId": accepted.assignment_id, "receipt": departure.receipt}
+        form = ExitForm(f"{accepted.submit_to}/mturk/externalSubmit", fields)
         return Exit(gettext("Please submit your work with this button."), form)
 
     def pays_after(self, study: Study) -> timedelta | None:

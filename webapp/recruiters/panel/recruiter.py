@@ -65,9 +65,15 @@ class PanelSettings(BaseModel):
 
 
 _LOG = logging.getLogger("parallax.panels")
-# Endings without paid work free the participant's place on the platform for somebody else.
-_UNPAID_ENDINGS = frozenset(
-    {Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL, Ending.DUPLICATE}
+# Where a panel has no way back for these endings, returning the study frees the place.
+_RETURNED_ENDINGS = (
+    Ending.NO_CONSENT,
+    Ending.DECLINED,
+    Ending.SCREENED_OUT,
+    Ending.FAILED_CHECK,
+    Ending.WITHDRAWN,
+    Ending.FULL,
+    Ending.DUPLICATE,
 )
 
 
@@ -144,8 +150,11 @@ def compose_text(ending: Ending, *, form: bool, code: bool, reported: bool) -> s
         return gettext(
             "Our server reports to the platform how your visit ended. You can close this page now."
         )
-    if ending in _UNPAID_ENDINGS:
-        return gettext("Please return the study on the platform. You can close this page now.")
+    if ending in _RETURNED_ENDINGS:
+        return gettext(
+            "Please return the study on the platform, so that your place is free again. Then you"
+            " can close this page."
+        )
     return gettext("You can close this page now.")
 
 

@@ -44,8 +44,8 @@ class SignatureVerifier:
         if not good:
             raise ArrivalError(
                 gettext(
-                    "This link was not made by the platform, or is too old. Please open the study"
-                    " once more from the page where you found it."
+                    "This link is not valid, or is too old. Please open the study once more from"
+                    " the page where you found it."
                 ),
                 code="bad_signature",
                 parameter=signature.parameter,

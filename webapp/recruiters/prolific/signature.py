@@ -117,8 +117,8 @@ def _claims_match_arguments(claims: Mapping[str, object], arguments: Mapping[str
 def _unsigned_link() -> ArrivalError:
     return ArrivalError(
         gettext(
-            "This link was not made by the platform, or is too old. Please open the study once"
-            " more from the page where you found it."
+            "This link is not valid, or is too old. Please open the study once more from the page"
+            " where you found it."
         ),
         code="bad_signature",
         parameter=TOKEN_PARAMETER,

@@ -16,7 +16,7 @@ import { makeResultStore } from "./stores.js";
 /** @typedef {import("./session_progress.js").Progress} Progress */
 
 const FINAL_STAGES = ["declined", "finished", "left", "withdrawn"];
-const SHOWN_AFTER_SAVING = "main > .done, main > .text > :not(h1)";
+const SHOWN_AFTER_SAVING = "main > .done, main > .stored-now, main > .text > :not(h1)";
 const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
 
 /**
@@ -213,7 +213,7 @@ class LocalServer {
 
   async #showWithdrawalForm(/** @type {string} */ session) {
     const progress = await this.#progress(session);
-    if (["declined", "withdrawn"].includes(progress.at)) return this.#showCurrentPage(session);
+    if (progress.at === "declined" || progress.erased) return this.#showCurrentPage(session);
     const name = FINAL_STAGES.includes(progress.at) ? "withdraw ended" : "withdraw";
     return this.#renderPage(name, () => {}, progress, session);
   }
@@ -264,7 +264,7 @@ class LocalServer {
     const right = areAnswersAccepted(comprehension, submitted);
     await this.#journal.add(session, "comprehension", { right, given: submitted }, `${session} try ${submitted.try}`);
     if (right || progress.tries + 1 >= tries) return this.#showCurrentPage(session);
-    const wrong = { "": this.#study.words.again };
+    const wrong = { "": this.#study.words[`again_${tries - progress.tries - 1}`] };
     return this.#showFormAgain("comprehension", session, await this.#progress(session), submitted, wrong);
   }
 
@@ -415,7 +415,7 @@ function moveFileLinkUp(page, part) {
 }
 
 /**
- * Hides the tick and the study's closing text ("your answers are stored") until the answers are saved;
+ * Hides the tick and the study's closing text until the answers are saved;
  * removes them if the store refused the answers.
  * @param {Document} page
  * @param {boolean} refused

@@ -16,6 +16,7 @@ def test_a_worker_previews_accepts_answers_and_submits(
     ann = worker("AANN")
     look = client.get(ann.preview())
     assert 'data-page="consent"' in look.text
+    assert "This is a preview: nothing is stored. To take part, accept the task first." in look.text
     assert participants() == []
     form = ann.finish(ann.consent(ann.accept()))
     assert form.action.endswith("/mturk/externalSubmit")

@@ -83,6 +83,8 @@ class MixedView {
       const title = this.#tools.place.querySelector(".question");
       if (title) title.textContent = task.title;
     }
+    const keySettings = /** @type {HTMLElement | null} */ (this.#tools.place.querySelector(".keys"));
+    if (keySettings) keySettings.hidden = false;
     task.view.show(trial);
   }
 

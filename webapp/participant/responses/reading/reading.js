@@ -127,6 +127,14 @@ class Reader {
   }
 
   /**
+   * Shows or hides the settings of the keys.
+   * @param {boolean} shown
+   */
+  showKeySettings(shown) {
+    this.find(".keys").hidden = !shown;
+  }
+
+  /**
    * Starts timing texts that are about to be painted.
    * @param {HTMLElement[]} texts New elements.
    * @param {string} announcement The text for screen readers.
@@ -169,9 +177,10 @@ class Reader {
    * Records a press that does not count, with the reason, and shows a message.
    * @param {string} reason
    * @param {Press} press
+   * @param {boolean} [shown] Whether the message appears.
    */
-  refusePress(reason, press) {
-    this.presses.showRefusal(true);
+  refusePress(reason, press, shown = true) {
+    this.presses.showRefusal(shown);
     this.#conditions.recordPremature(reason, press.downMs - this.clock.onset.ms, press.method);
   }
 
@@ -201,6 +210,7 @@ class Reader {
     this.currentStep = Infinity;
     this.reader.hidden = true;
     this.questionArea.hidden = false;
+    this.showKeySettings(true);
     this.#focusGroup(this.questionArea);
     if (!question) return this.#showScale();
     const texts = [replaceText(this.find(".asks"), question)];
@@ -209,7 +219,8 @@ class Reader {
       const element = /** @type {HTMLElement} */ (option.querySelector(".sentence"));
       const text = answers[option.dataset.side ?? ""] ?? element.dataset.word ?? "";
       texts.push(replaceText(element, text));
-      words.push(`${option.getAttribute("aria-keyshortcuts") ?? ""}: ${text}.`);
+      const key = option.getAttribute("aria-keyshortcuts");
+      words.push(key ? `${key}: ${text}.` : `${text}.`);
     }
     this.timeTexts(texts, words.join(" "));
   }
@@ -410,6 +421,8 @@ class SelfPaced extends Reader {
     const centred = this.reader.dataset.display === "centred";
     const window_ = this.find(".window");
     window_.hidden = false;
+    // The space bar, not one of these keys, shows the next step.
+    this.showKeySettings(false);
     window_.replaceChildren();
     // Words of the other direction must not reverse the line.
     window_.dir = findDirection(steps.join(" "));
@@ -551,6 +564,8 @@ class Maze extends Reader {
   #showError(isWrong, stopped = false) {
     this.find(".said").hidden = !isWrong;
     this.#stopped = stopped;
+    this.find(".waits").hidden = !stopped;
+    this.find(".goes-on").hidden = stopped;
     this.reader.classList.toggle("stopped", stopped);
   }
 
@@ -561,7 +576,8 @@ class Maze extends Reader {
   chooseWord(option, press) {
     const { trial, currentStep } = this;
     if (!trial || currentStep === Infinity) return;
-    if (this.#stopped) return this.refusePress("pause", press);
+    // The page says already that choices wait, or that the sentence has ended.
+    if (this.#stopped) return this.refusePress("pause", press, false);
     const timing = this.timePress(press, this.tools.settings.lockout_ms);
     if (!timing) return;
     if (!this.#firstChoice) this.deadline.recordAnswer(timing.ms);

@@ -81,7 +81,8 @@ class TypedView {
     this.#trusted = true;
     this.#presses.showRefusal(false);
     this.#showHint("");
-    this.#showKeySettings(false);
+    this.#hideKeySettings();
+    this.#enableButtons(true);
     this.#input.value = "";
     const { gap_ms = 0 } = this.#tools.settings;
     this.#tools.place.classList.toggle("between", gap_ms > 0);
@@ -97,16 +98,17 @@ class TypedView {
     this.#input.readOnly = true;
     this.#clock.stop();
     this.#deadline.stop();
-    this.#showKeySettings(true);
   }
 
-  /**
-   * Shows or hides the settings of the keys: nothing is chosen by a key here, but other tasks of the session may.
-   * @param {boolean} shown
-   */
-  #showKeySettings(shown) {
+  /** Hides the settings of the keys: nothing is chosen by a key here. */
+  #hideKeySettings() {
     const settings = /** @type {HTMLElement | null} */ (this.#tools.place.querySelector(".keys"));
-    if (settings) settings.hidden = !shown;
+    if (settings) settings.hidden = true;
+  }
+
+  /** @param {boolean} enabled */
+  #enableButtons(enabled) {
+    for (const button of this.#group.querySelectorAll("button")) button.disabled = !enabled;
   }
 
   /** @param {Trial} trial */
@@ -232,6 +234,7 @@ class TypedView {
     };
     this.#deadline.recordAnswer(rtMs);
     this.close();
+    this.#enableButtons(false);
     this.#tools.onChoice(trial, /** @type {any} */ (choice), undefined);
   }
 
