@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from analysis.data.codes import add_codes, read_codes
 from analysis.data.n_alternatives import find_options
 from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.design import Crossing, crossed_designs
@@ -28,7 +29,7 @@ class Sensitivity(YesNo):
 
 
 class ShareOfOption(Choices):
-    """The share of choices of one option, among the answers to items that offer it."""
+    """The share of one option among items that offer it, or of a category of typed answers."""
 
     value = "chose_option"
 
@@ -36,8 +37,11 @@ class ShareOfOption(Choices):
         self.option = option
 
     def answers(self, inputs: FindingInputs) -> pd.DataFrame:
-        """Return the answers to items that offer the option."""
+        """Return the answers to items that offer the option, or typed answers with a category."""
         answers = inputs.data.judgments
+        if inputs.run.study.coding is not None:
+            coded = add_codes(answers, read_codes(inputs.run))
+            return coded.assign(chose_option=coded["code"] == self.option)
         offers = {item for item, names in find_options(inputs.run).items() if self.option in names}
         offered = answers[answers["item_id"].astype(str).isin(offers)]
         return offered.assign(chose_option=offered["version"].astype(str) == self.option)

@@ -118,6 +118,9 @@ def words_of(measure: str, response: str = "") -> MeasureWords:
         return replace(_MEASURE_WORDS[measure], subject="The share of accepted answers")
     if measure.startswith(SHARE_OF):
         option = measure.removeprefix(SHARE_OF)
+        if response == _TYPED_RESPONSE:
+            subject = f"The share of answers in the category {option}"
+            return replace(_MEASURE_WORDS["accuracy"], subject=subject)
         return replace(_MEASURE_WORDS["accuracy"], subject=f"The share of the option {option}")
     return _MEASURE_WORDS[measure]
 

@@ -20,6 +20,7 @@ from analysis.typed.cloze import (
     count_normalisations,
     describe_texts,
 )
+from analysis.typed.coders import CODER_AGREEMENT
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
@@ -165,5 +166,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, BESIDE_MODELS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, FLOW, LATE_ANSWERS),
 )

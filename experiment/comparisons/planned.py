@@ -138,6 +138,8 @@ def _construction_design(
     if type_.balance is Balance.PLACES:
         options = dict.fromkeys(option for item in targets for option in type_.versions(item))
         measures += tuple(f"{SHARE_OF}{option}" for option in options)
+    if study.coding is not None and type_.family == "typed":
+        measures += tuple(f"{SHARE_OF}{category}" for category in study.coding.names)
     regions = tuple(type_.compared_regions(targets))
     return ConstructionDesign(name, measures, varying, conditions, regions)
 

@@ -97,7 +97,8 @@ class Comparison(BaseModel):
     of: str = Field(
         default="",
         description='the measure: accuracy, rating, yes, d_prime, log_rt, or "share of" and the '
-        "name of an option; by default the main measure of the type of response",
+        "name of an option, or of a category of typed answers; by default the main measure of the "
+        "type of response",
     )
     constructions: Texts = Field(
         default=(),

@@ -30,14 +30,14 @@ class DistinctAnswer:
         answer: The normalised answer.
         digests: Its keyed digests under every key of the installation; the last is the newest.
         trial: The text that it answers, as shown.
-        texts: The items and versions that it answers.
+        given: The participants and positions of the trials in which it was given.
         typed: How often each form of it was typed.
     """
 
     answer: str
     digests: tuple[str, ...]
     trial: ShownTrial
-    texts: list[tuple[str, str]] = field(default_factory=list)
+    given: list[tuple[str, int]] = field(default_factory=list)
     typed: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -60,13 +60,13 @@ def list_answers(
         session: A reading session.
         run: The run.
         study: Its study, which declares a coding.
-        query: The stored item, the trial and the response of each answer that may be used.
+        query: Participant, trial, stored item and response of each answer that may be used.
     """
     response, show_text = response_of(study), study.coding is None or study.coding.show_text
     sealer = sealer_of(session.get_bind().dialect)
     answers: dict[tuple[str, str, str], DistinctAnswer] = {}
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
-        for item, trial, stored in result:
+        for person, trial, item, stored in result:
             details = read_details(stored.steps)
             typed = str((details or {}).get("text", ""))
             if item["kind"] == Kind.CATCH or not typed:
@@ -81,7 +81,6 @@ def list_answers(
                 digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
                 shown = shown_trial(study, 1, item, trial.good_side, trial.options)
                 answers[key] = DistinctAnswer(answer, tuple(digests), shown)
-            if text not in answers[key].texts:
-                answers[key].texts.append(text)
+            answers[key].given.append((person, trial.position))
             answers[key].typed[typed] += 1
     return {answer.digest: answer for answer in answers.values()}

@@ -14,7 +14,7 @@ from webapp.codes.answers import DistinctAnswer
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run
 from webapp.database.models.run import Code, Coder, FrozenCoding
-from webapp.errors import RequestError, RunError
+from webapp.errors import RunError
 
 N_CODERS = 2
 LONGEST_LABEL = 60
@@ -71,15 +71,9 @@ def end_coder(session: Session, run: Run, token: str, now: datetime) -> None:
 
 
 def store_code(
-    session: Session, coder: Coder, round_: int, answer: str, category: str, now: datetime
+    session: Session, coder: Coder, round_: Round, answer: str, category: str, now: datetime
 ) -> None:
-    """Store a coder's category of an answer, in place of an earlier one.
-
-    Raises:
-        RequestError: There is no such round.
-    """
-    if round_ not in set(Round):
-        raise RequestError("There is no such answer.", status=400, code="bad_code")
+    """Store a coder's category of an answer, in place of an earlier one."""
     # The lock keeps the same coder's two windows from storing the same answer at once.
     session.execute(select(Coder.id).where(Coder.id == coder.id).with_for_update(key_share=True))
     same = Code.coder_id == coder.id, Code.round == round_, Code.answer == answer

@@ -19,7 +19,7 @@ from webapp.codes.answers import DistinctAnswer, list_answers
 from webapp.codes.codes import collect_codes, find_coder, read_codes, store_code
 from webapp.core.i18n import gettext, set_language
 from webapp.database.engine import reading
-from webapp.database.models import Response, Run, RunItem, Trial
+from webapp.database.models import Participant, Response, Run, RunItem, Trial
 from webapp.database.models.run import Coder
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
@@ -106,7 +106,10 @@ def _make_cards(
     """Return the cards that are left to the coder, and the number of those that are done."""
     coding = _get_coding(study)
     answers = list_answers(
-        session, run, study, select_answered_trials(run, RunItem.item, Trial, Response)
+        session,
+        run,
+        study,
+        select_answered_trials(run, Participant.ref, Trial, RunItem.item, Response),
     )
     codes = collect_codes(session, run, coding, answers.values())
     own = read_codes(session, coder)

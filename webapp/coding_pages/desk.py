@@ -26,7 +26,7 @@ from webapp.codes.codes import (
     read_codes,
 )
 from webapp.database.engine import reading
-from webapp.database.models import Response, Run, RunItem, Trial
+from webapp.database.models import Participant, Response, Run, RunItem, Trial
 from webapp.database.models.run import Coder
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
@@ -132,7 +132,7 @@ def _change(ref: str, work: Callable[[Session], None]) -> Reply:
 
 def _collect(session: Session, run: Run, coding: Coding) -> Mapping[str, Codes]:
     study = current_services().study_of(session, run)
-    query = select_answered_trials(run, RunItem.item, Trial, Response)
+    query = select_answered_trials(run, Participant.ref, Trial, RunItem.item, Response)
     answers = list_answers(session, run, study, query)
     return collect_codes(session, run, coding, answers.values())
 
@@ -143,7 +143,7 @@ def _get_coding(session: Session, run: Run) -> Coding:
         raise RunError(
             "the study declares no categories, so its answers cannot be coded",
             where=f"run {run.ref}",
-            expected="[coding] in study.toml before the launch",
+            expected="categories, which a study declares before its launch",
         )
     return coding
 

@@ -21,7 +21,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import Column, Role, TableSchema, roles_of_items
 from experiment.tables.files import spreadsheet_safe, write_table
-from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
+from experiment.tables.observation_tables import CODES, HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PARTICIPANTS
 from experiment.version import code_version
 from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
@@ -182,7 +182,7 @@ STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "READ
 _EXPORT_NAMES = {
     *(
         table.name + suffix
-        for table in (*EXPORT_TABLES, READINGS, TRACES, HUMANNESS)
+        for table in (*EXPORT_TABLES, READINGS, TRACES, HUMANNESS, CODES)
         for suffix in TABLE_SUFFIXES
     ),
     *(STUDY, CONSENT, CODEBOOK, README),

@@ -4,7 +4,6 @@ No query reads ``Participant.platform_id`` or ``visit_mark``: a platform's id of
 the database. No row contains data of a participant whose data are restricted.
 """
 
-import json
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -20,6 +19,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.tables.column import JUDGE, PERSON, PROGRAM, TableSchema
 from experiment.tables.observation_tables import (
+    CODES,
     EVENTS,
     HUMANNESS,
     INTEGRITY,
@@ -41,6 +41,8 @@ from experiment.tables.schemas import (
     UNCONFIRMED,
     VERDICTS,
 )
+from webapp.codes.codes import find_frozen
+from webapp.codes.rows import stream_code_rows
 from webapp.database.models import (
     Answer,
     Assignment,
@@ -63,6 +65,8 @@ from webapp.runs.stored_answers import (
     get_arrangement,
     get_given_answer,
     read_row_measures,
+    serialise_detail,
+    split_task,
     stream_trace_rows,
 )
 
@@ -88,6 +92,10 @@ def stream_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
     if table.name == TRACES.name:
         traced = select_answered_trials(run, _PARTICIPANT_REF, Trial.position, Response.trace)
         yield from stream_trace_rows(session, run, traced.where(Response.trace.is_not(None)))
+        return
+    if table.name == CODES.name:
+        coded = select_answered_trials(run, _PARTICIPANT_REF, Trial, RunItem.item, Response)
+        yield from stream_code_rows(session, run, load_launched_study(session, run), coded)
         return
     complete = _choose_row_completion(session, run, table)
     query = _make_query(run, table.name).add_columns(
@@ -140,8 +148,8 @@ def _choose_row_completion(
             return lambda row: exported(row) | {"recorded_at": None}
         return exported
     if table.name == TRIALS.name and "task" in table.column_names:
-        return _split_task
-    return _serialise_detail if table.name == EVENTS.name else lambda row: row
+        return split_task
+    return serialise_detail if table.name == EVENTS.name else lambda row: row
 
 
 def _make_response_completion(
@@ -150,17 +158,6 @@ def _make_response_completion(
     if not (response.step_table or response.details):
         return response.derive_all_columns
     return lambda row: response.derive_all_columns(row | read_row_measures(row))
-
-
-def _split_task(row: dict[str, object]) -> dict[str, object]:
-    """Return a trial of a mixed session, its stored options split into task and options."""
-    task, _, options = str(row["task"]).partition(" ")
-    return row | {"task": task} | ({"options": options} if "options" in row else {})
-
-
-def _serialise_detail(row: dict[str, object]) -> dict[str, object]:
-    """Return an event with its details as text."""
-    return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
 def _stream_step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
@@ -183,6 +180,7 @@ def list_export_tables(session: Session, run: Run, study: Study) -> list[TableSc
     tables = [*tables_of(response_of(study))]
     tables += [TRACES] if study.taking_part.traces else []
     tables += [HUMANNESS] if study.humanness else []
+    tables += [CODES] if study.coding and find_frozen(session, run) else []
     return [table.extended(item or ()) if table.name == ITEMS.name else table for table in tables]
 
 

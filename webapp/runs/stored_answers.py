@@ -1,5 +1,6 @@
 """Convert stored trials, answers and traces to the form that response types and tables read."""
 
+import json
 from collections.abc import Generator, Mapping
 from typing import Any, cast
 
@@ -38,6 +39,17 @@ def read_row_measures(row: Mapping[str, object]) -> dict[str, object]:
     if "details" in row:
         measures["details"] = read_details(cast("str | None", row["details"]))
     return measures
+
+
+def split_task(row: dict[str, object]) -> dict[str, object]:
+    """Return a trial of a mixed session, its stored options split into task and options."""
+    task, _, options = str(row["task"]).partition(" ")
+    return row | {"task": task} | ({"options": options} if "options" in row else {})
+
+
+def serialise_detail(row: dict[str, object]) -> dict[str, object]:
+    """Return an event with its details as text."""
+    return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
 _ROWS_AT_A_TIME = 2_000
