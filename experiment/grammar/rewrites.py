@@ -10,7 +10,8 @@ from experiment.grammar.source import Place
 from experiment.grammar.tables import RewriteTable
 from experiment.untrusted import compile_linear, explain_unbounded
 
-_MOST_ROUNDS = 50
+# A rule can make a text grow in every round.
+_MOST_ROUNDS, _LONGEST_TEXT = 50, 10_000
 _GROUP = re.compile(r"\\(\d)")
 
 
@@ -62,10 +63,12 @@ def spell(text: str, rewrites: Sequence[Rewrite]) -> str:
     for _ in range(_MOST_ROUNDS):
         before = text
         for rewrite in rewrites:
-            text = rewrite.apply(text)
+            text = rewrite.apply(text)[:_LONGEST_TEXT]
+        if len(text) == _LONGEST_TEXT:
+            break
         if text == before:
             return " ".join(text.split())
-    changing = next(rewrite for rewrite in rewrites if rewrite.apply(text) != text)
+    changing = next(rule for rule in rewrites if rule.apply(text) != text)
     raise MaterialsError(
         f"{changing.place.title} changes its own result without end: {text[:60]!r}",
         where=changing.place.where,

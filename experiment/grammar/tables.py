@@ -46,7 +46,9 @@ class RewriteTable(_Table):
     """A table ``[[rewrite]]``: a change of spelling wherever words meet."""
 
     find: str = Field(min_length=1, description="a regular expression")
-    replace: str = Field(description="the text in its place, with \\1 for the first group")
+    replace: str = Field(
+        max_length=100, description="the text in its place, with \\1 for the first group"
+    )
 
 
 class TemplateTable(_Table):

@@ -260,6 +260,7 @@ def test_rules_of_harmony_spread_from_vowel_to_vowel(tmp_path: Path):
         ("(^| )l[ea]", "(?=l)[ea]", "find", ["cannot search for", "without what only a search"]),
         ("\\\\2", "\\\\3", "replace", ["names the group 3 of", "which has 2"]),
         ("l'\\\\2", "l'e le \\\\2", "[[rewrite]]", ["changes its own result without end"]),
+        ("l'\\\\2", "le ale a\\\\2", "[[rewrite]]", ["changes its own result without end"]),
         ("masculine singular | feminine singular", "masculine | singular", "good =", ['both "m']),
         ('["auteur', '["auteur | auteurs | feminine", "auteur', "entries", ["two entries begin"]),
     ],
