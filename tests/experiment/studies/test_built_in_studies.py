@@ -36,7 +36,8 @@ WHOM_TO_ASK_AND_HOW_TO_STOP = {
 def conditions_by_template(study: Study) -> dict[str, int]:
     if study.materials.grammar:
         grammar = load_grammar(study.grammar_path)
-        return {template.name: len(template.cells) for template in grammar.templates}
+        # Without inherent features, all frames of a template have the same conditions.
+        return {t.name: len(cells) for t in grammar.templates for cells in t.cells.values()}
     conditions: dict[str, set[str]] = {}
     for item in load_items(study):
         conditions.setdefault(item.template, set()).add(item.condition)

@@ -76,7 +76,7 @@ def copied(folder: Path, old: str, new: str) -> Path:
 
 def test_items_of_an_unknown_construction_are_refused_by_name(tmp_path: Path):
     study = load_study(str(copied(tmp_path / "s", "L__DET_ADJ_NOUN", "L__DET_NOUN")))
-    with pytest.raises(MaterialsError, match=r'"L__DET_ADJ_NOUN-0-0".*in study\.toml'):
+    with pytest.raises(MaterialsError, match=r'"L__DET_ADJ_NOUN-0-0".*of study\.toml'):
         list(load_items(study))
 
 

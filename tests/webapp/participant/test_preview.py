@@ -16,6 +16,7 @@ def test_a_preview_shows_consent_and_trials_and_stores_nothing(client, run, rows
     before, address = rows(), f"/run/{run.ref}?preview=1"
     consent = client.get(address)
     assert 'data-page="consent"' in consent.text
+    assert "Nothing is stored about this visit." in consent.text
     page = client.post(address, data={"decision": "accept"})
     assert (page.status_code, 'data-page="working"' in page.text) == (200, True)
     session = session_of(page)
