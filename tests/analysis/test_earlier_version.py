@@ -20,6 +20,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unpack("science", tmp_path_factory.mktemp("earlier") / "science")
 
 
+# A lone "-" is a word: nothing deviates.
+_FIGURE = re.compile(r"(?!-$)[-+\d.e]*")
 WITHHELD = {f"{kind}_{part}" for kind in ("spearman", "pearson") for part in ("low", "high", "p")}
 
 
@@ -32,7 +34,7 @@ def rows(path: Path) -> list[dict[str, str]]:
     """The figures of a printed table: its words, labels and notes, may be put better later."""
     lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
     return [
-        {name: value for name, value in row.items() if name and re.fullmatch(r"[-+\d.e]*", value)}
+        {name: value for name, value in row.items() if name and _FIGURE.fullmatch(value)}
         for row in csv.DictReader(lines)
     ]
 
