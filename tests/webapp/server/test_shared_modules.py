@@ -12,7 +12,8 @@ shared = set(sys.modules)
 from pathlib import Path
 from webapp import create_app
 create_app(Path(sys.argv[1]) / "instance").test_client().get("/researcher/")
-print(*sorted(name for name in set(sys.modules) - shared if name.startswith(("webapp", "experiment"))))
+own = ("webapp", "experiment")
+print(*sorted(name for name in set(sys.modules) - shared if name.startswith(own)))
 """
 
 
