@@ -39,7 +39,7 @@ from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services
 
 # The functions that register the pages; an installation may lack the researcher pages.
-_PAGE_REGISTRATIONS = (
+PAGE_REGISTRATIONS = (
     "webapp.participant:register_participant_pages",
     "webapp.researcher:register_researcher_pages",
     "webapp.coding_pages:register_coding_pages",
@@ -90,7 +90,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     add_response_templates(app)
     assets = Assets(Path(app.root_path) / "static", list_response_scripts())
     serve_assets(app, assets)
-    for pages in filter(is_here, _PAGE_REGISTRATIONS):
+    for pages in filter(is_here, PAGE_REGISTRATIONS):
         module, _, register = pages.partition(":")
         getattr(importlib.import_module(module), register)(app)
     app.register_blueprint(health_routes)

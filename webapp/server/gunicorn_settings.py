@@ -12,15 +12,21 @@ import shutil
 import signal
 import socket
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from gevent import monkey
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
+# Workers are forked from the process that reads this file, and share its modules. So these must
+# wait by gevent from the start, and a reload must renew them.
+monkey.patch_all()
+gc.unfreeze()
+for _name in [name for name in sys.modules if name.partition(".")[0] in ("webapp", "experiment")]:
+    del sys.modules[_name]
+
 from webapp.core.instance import open_instance, restrict_new_files
-from webapp.core.logging import log_formatter
-from webapp.core.logging import write_logs as write_early_logs
+from webapp.core.logging import log_formatter, write_logs
 from webapp.core.metrics import FOLDER_VARIABLE
 from webapp.core.settings import Settings
 from webapp.core.worker_count import count_workers
@@ -29,6 +35,7 @@ from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.open_files import raise_open_file_limit
 from webapp.server.service_manager import forward_signals
+from webapp.server.shared_modules import load_shared_modules
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -149,7 +156,7 @@ def post_fork(server: "Arbiter", worker: "Worker") -> None:
     """Make a new worker handle stop signals and write logs, before anything else."""
     _exit_on_signal(server.SIG_QUEUE)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
-    write_early_logs(_instance_settings.log_format, _instance_settings.log_level)
+    write_logs(_instance_settings.log_format, _instance_settings.log_level)
 
 
 def _exit_on_signal(queued_signals: "SimpleQueue[int]") -> None:
@@ -174,15 +181,10 @@ def post_worker_init(worker: "Worker") -> None:
     import gevent
     from flask import Flask
 
-    from webapp.core.logging import write_logs
     from webapp.server.background import start_jobs
     from webapp.server.private_port import PrivatePort
     from webapp.server.service_manager import report_ready, report_waiting
     from webapp.server.waiting import available_app, run_when_available
-
-    # The app has its own copies of the modules by now (see below), and only its own logging module
-    # knows the subjects of requests.
-    write_logs(_instance_settings.log_format, _instance_settings.log_level)
 
     if worker.metrics_socket is not None:
         worker.private_port = PrivatePort(
@@ -216,20 +218,5 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
             stop_jobs(app)
 
 
-# Libraries that every worker needs, loaded once for all of them.
-for _library in (
-    *("cryptography.fernet", "flask_babel", "httpx", "markdown_it", "pydantic", "re2", "regex"),
-    *("sqlalchemy.dialects.sqlite", "sqlalchemy.orm", "structlog"),
-):
-    import_module(_library)
-
-
-def _unload_own_modules() -> None:
-    # Workers are forked from the process that reads this file: a reload could not renew modules
-    # that this process has already imported.
-    for name in list(sys.modules):
-        if name.partition(".")[0] in ("webapp", "experiment"):
-            del sys.modules[name]
-
-
-_unload_own_modules()
+load_shared_modules()
+gc.collect()

@@ -173,6 +173,11 @@ class Mixed(ResponseType):
         """The details of the answers to any of the tasks."""
         return {key: told for type_ in self.types.values() for key, told in type_.details.items()}
 
+    @property
+    def score_columns(self) -> tuple[Column, ...]:
+        """The scores of all tasks."""
+        return tuple(column for type_ in self.types.values() for column in type_.score_columns)
+
     # What the screen shows.
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
@@ -189,7 +194,9 @@ class Mixed(ResponseType):
         return self.show(item, Side.FIRST, render)
 
     def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
-        """Return the texts of a stored trial, and its task."""
+        """Return the texts of a stored trial, or of one in a preview, and its task."""
+        if not arrangement.options:
+            return super().show_arranged(item, arrangement, render)
         task, part = self.part_of(arrangement)
         return self._add_task(item, self.tasks[task].type.show_arranged(item, part, render))
 
