@@ -12,25 +12,26 @@ from analysis.data.own_columns import PREFIX
 from experiment.responses.answer import LATE_COLUMN
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import known_response
-from experiment.studies.study import Study
+from experiment.tables.schemas import PARTICIPANTS
 
 UNIT = "frame"
 Codes = NDArray[np.intp]
 
 
-def participant_columns(study: Study) -> tuple[str, ...]:
+def participant_columns(run: ExportedRun) -> tuple[str, ...]:
     """Return the columns of judgments that are constant within a participant."""
-    question_names = {question.name for question in study.questionnaire}
-    covariates = [name for name in study.analysis.covariates if name in question_names]
+    study = run.study
+    names = {question.name for question in study.questionnaire} | _score_names(run)
+    covariates = [name for name in study.analysis.covariates if name in names]
     return tuple(f"{PREFIX}{name}" for name in (*study.design.factors, *covariates))
 
 
 def add_participant_columns(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
-    """Add the levels of between-participant factors, and selected answers, to judgments.
+    """Add the levels of between-participant factors, and chosen answers and scores, to judgments.
 
-    Each new column is named ``own_`` plus the factor's or question's name, like the columns that
-    the study adds to its items. Answers are numbers
-    if all of them are numeric. A level is empty if the participant's list is unknown.
+    Each new column is named ``own_`` plus the name of the factor, question or score, like the
+    columns that the study adds to its items. Answers are numbers if all of them are numeric. A
+    level is empty if the participant's list is unknown.
     """
     new_columns = {}
     for name in run.study.design.factors:
@@ -40,8 +41,8 @@ def add_participant_columns(judgments: pd.DataFrame, run: ExportedRun) -> pd.Dat
         }
         new_columns[f"{PREFIX}{name}"] = judgments["list"].map(levels).fillna("").astype("category")
     people = judgments["participant"].astype(str)
-    for column in participant_columns(run.study)[len(new_columns) :]:
-        answers = _answers_to_field(run, column.removeprefix(PREFIX))
+    for column in participant_columns(run)[len(new_columns) :]:
+        answers = _values_by_person(run, column.removeprefix(PREFIX))
         values = people.map(answers)
         numbers = pd.to_numeric(values, errors="coerce")
         is_answered = values.notna() & (values != "")
@@ -50,7 +51,15 @@ def add_participant_columns(judgments: pd.DataFrame, run: ExportedRun) -> pd.Dat
     return judgments.assign(**new_columns)
 
 
-def _answers_to_field(run: ExportedRun, field: str) -> dict[str, str]:
+def _score_names(run: ExportedRun) -> set[str]:
+    return set(map(str, run.participants)) - set(PARTICIPANTS.column_names)
+
+
+def _values_by_person(run: ExportedRun, field: str) -> dict[str, object]:
+    """Return each participant's score of this name, or else the answer to the question."""
+    if field in _score_names(run):
+        people = run.participants["participant"].astype(str)
+        return dict(zip(people, run.participants[field], strict=True))
     if run.answers is None:
         return {}
     rows = run.answers[run.answers["field"] == field]

@@ -20,7 +20,7 @@ from experiment.errors import describe_validation_error, why_unread
 from experiment.responses.registry import known_response, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.column import JUDGE, MODEL, TableSchema
+from experiment.tables.column import JUDGE, MODEL, Column, TableSchema
 from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,
@@ -123,13 +123,16 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
     facts = _read_run_facts(folder)
     study = load_study(str(folder / "study"))
     of_trials, of_responses = _response_tables(study)
+    of_people = PARTICIPANTS.with_columns(_score_columns(study))
     judge_tables = require_one_judge(
         {
-            name: read_exported_table(
-                schema, folder, columns, categorical=schema is not PARTICIPANTS
-            )
+            name: read_exported_table(schema, folder, columns, categorical=schema is not of_people)
             for name, schema, columns in (
-                ("participants", PARTICIPANTS, _PARTICIPANT_COLUMNS),
+                (
+                    "participants",
+                    of_people,
+                    (*_PARTICIPANT_COLUMNS, *(column.name for column in _score_columns(study))),
+                ),
                 ("trials", of_trials, _columns_to_read(of_trials, TRIALS, _TRIAL_COLUMNS)),
                 (
                     "responses",
@@ -183,6 +186,12 @@ def _response_tables(study: Study) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and responses, with the columns of the study's response type."""
     response = known_response(study)
     return tables_shown(response) if response else (TRIALS, RESPONSES)
+
+
+def _score_columns(study: Study) -> tuple[Column, ...]:
+    """Return the columns of participants' scores, if the study has word tests."""
+    response = known_response(study)
+    return response.score_columns if response else ()
 
 
 def _columns_to_read(

@@ -205,7 +205,7 @@ MIXED = Finding(
         inputs.judged,
         inputs.context,
         inputs.options.formula,
-        (*participant_columns(inputs.run.study), SESSION_COLUMN),
+        (*participant_columns(inputs.run), SESSION_COLUMN),
     ),
 )
 

@@ -14,6 +14,7 @@ _SHOWN = {
     "maze": "maze", "completions": "prefix_completion", "deadline": "deadline",
     "read, then rate": "read_then_rate", "mixed": "mixed",
 }  # fmt: skip
+_PAIRS_OF_SENTENCES = {"pairs rated": "rating", "yes/no pairs": "yes_no"}
 # Paid on a platform, so much for each catch trial on which somebody chose the expected option.
 PAID = "paid"
 # With a stopping rule that goes on whatever is answered, as too few people come: a rule that is
@@ -28,6 +29,7 @@ _RATE = '{ rule = "max_error_rate", kind = "target", max_error_rate = 0.4 }'
 _RULES = {
     "max_errors": ("pairs", "max_errors = 1"),
     "max_error_rate": ("pairs", "max_error_rate = 0.3"),
+    "min_score": ("yes/no pairs", "min_score = 60"),
     "too_fast": ("pairs", "min_median_ms = 3400"),
     "too_slow": ("pairs", "above_ms = 3600\nmax_share = 0.4"),
     "too_late": ("deadline", "max_share = 0.1"),
@@ -74,13 +76,13 @@ def study_of_kind(folder: Path, kind: str) -> Study:
     if kind in _SHOWN:
         return load_study(str(_EXAMPLES / _SHOWN[kind]))
     rows: list[dict[str, object]]
-    if kind == "pairs rated":
+    if kind in _PAIRS_OF_SENTENCES:
         rows = [
             {"item": f"i{number}", "condition": "a", "good": f"The {noun} {number} sleeps.",
              "bad": f"The {noun} {number} sleep."}
             for number, noun in enumerate(_NOUNS)
         ]  # fmt: skip
-        return study_of(rows, folder / "study", participants=12, response="rating")
+        return study_of(rows, folder / "study", participants=12, response=_PAIRS_OF_SENTENCES[kind])
     nouns = enumerate(_NOUNS)
     if kind == "options":
         rows = [

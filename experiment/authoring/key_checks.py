@@ -25,6 +25,7 @@ from experiment.responses.responders import RESPONDERS
 from experiment.studies.analysis_plan import TRIAL_ORDER
 from experiment.studies.key_errors import misread
 from experiment.studies.study import PAGES, Rule, Study
+from experiment.tables.schemas import PARTICIPANTS
 from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
 
 # The lowest minimum wage in the United States: a fair study pays at least this.
@@ -312,15 +313,23 @@ def check_analysis_names(examined: Examined) -> Iterator[ParallaxError]:
     study, plan = examined.study, examined.study.analysis
     columns = _list_columns(examined)
     question_names = [question.name for question in study.questionnaire]
+    score_names = _list_scores(study)
     location = {key: examined.at("analysis", key) for key in ("factors", "covariates", "repeats")}
     between = list(study.design.factors)
+    taken = {*columns, *question_names, *between, *PARTICIPANTS.column_names}
+    for name in find_repeated([*score_names, *taken]):
+        yield StudyError(
+            f'the score is named "{name}", like another score, column, question or factor',
+            where=examined.at("trial", "parameters"),
+            expected="a score with a name of its own",
+        )
     yield from _report_unknown_names(
         "column", plan.factors, [*columns, *between], location["factors"]
     )
     yield from _report_unknown_names(
-        "column or question",
+        "column, question or score",
         plan.covariates,
-        [*columns, *question_names, TRIAL_ORDER],
+        [*columns, *question_names, *score_names, TRIAL_ORDER],
         location["covariates"],
     )
     yield from _report_unknown_names(
@@ -334,6 +343,14 @@ def check_analysis_names(examined: Examined) -> Iterator[ParallaxError]:
                 where=location["covariates"],
                 expected="a question that privacy.identifying_questions does not name",
             )
+
+
+def _list_scores(study: Study) -> list[str]:
+    try:
+        return [column.name for column in response_of(study).score_columns]
+    except ParallaxError:
+        # ``check_response_type`` reports the type.
+        return []
 
 
 def _list_columns(examined: Examined) -> list[str]:

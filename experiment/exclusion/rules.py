@@ -20,6 +20,7 @@ RULES = Registry(
     {
         "max_errors": "experiment.exclusion.max_errors:MaxErrors",
         "max_error_rate": "experiment.exclusion.max_errors:MaxErrorRate",
+        "min_score": "experiment.exclusion.min_score:MinScore",
         "too_fast": "experiment.exclusion.times:TooFast",
         "too_slow": "experiment.exclusion.times:TooSlow",
         "too_late": "experiment.exclusion.times:TooLate",

@@ -104,6 +104,11 @@ class ResponseType(Timed, Proposals, ABC):
         is_shipped = own.__module__.startswith("experiment.responses.")
         return own.name if is_shipped else f"{own.__module__}:{own.__name__}"
 
+    @property
+    def score_columns(self) -> tuple[Column, ...]:
+        """The columns of participants that hold their scores on the type's trials."""
+        return ()
+
     # The type of each trial: a mixed session has several.
 
     @property

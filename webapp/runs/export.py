@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from experiment.materials.formats.columns import column_headers
 from experiment.participation import State
+from experiment.responses.registry import response_of
 from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
@@ -31,6 +32,7 @@ from webapp.gate.installation import Operation
 from webapp.runs.export_queries import list_export_tables, stream_rows
 from webapp.runs.parts import find_part_number
 from webapp.runs.runs import load_launched_study
+from webapp.runs.word_tests import score_participants
 from webapp.sessions.consent_texts import consent_texts
 
 _BLOCK_COLUMN = Column(
@@ -53,6 +55,7 @@ class DesignColumns:
         roles: The role of each of the researcher's own item columns.
         blocks: The block of each item, by the item's id; empty if the session has no blocks.
         answers: For each question that the study's analysis names, the answers by participant.
+        scores: For each score of the study's word tests, the scores by participant.
         session: The number of the session; None if no part of the study precedes it.
     """
 
@@ -60,6 +63,7 @@ class DesignColumns:
     roles: Mapping[str, Role]
     blocks: Mapping[str, str]
     answers: Mapping[str, Mapping[str, str]]
+    scores: Mapping[str, Mapping[str, float]]
     session: int | None = None
 
     def extended(self, table: TableSchema) -> TableSchema:
@@ -94,6 +98,7 @@ class DesignColumns:
                 for name in self.answers
                 if name not in table.column_names
             ]
+            added += response_of(self.study).score_columns
         existing_names = set(table.column_names)
         return table.with_columns([column for column in added if column.name not in existing_names])
 
@@ -134,6 +139,7 @@ class DesignColumns:
                     name: answers_by_person.get(person, "")
                     for name, answers_by_person in self.answers.items()
                 }
+                design_values |= {name: of.get(person) for name, of in self.scores.items()}
             yield design_values | dict(row)
 
     def _get_levels(self, list_: object) -> dict[str, str]:
@@ -164,6 +170,7 @@ def make_design_columns(
         roles=roles_of_items(texts, own_columns, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
         answers={name: _load_answers(session, run, name) for name in chosen},
+        scores=score_participants(session, run, study),
         session=number,
     )
 

@@ -173,6 +173,11 @@ class Mixed(ResponseType):
         """The details of the answers to any of the tasks."""
         return {key: told for type_ in self.types.values() for key, told in type_.details.items()}
 
+    @property
+    def score_columns(self) -> tuple[Column, ...]:
+        """The scores of all tasks."""
+        return tuple(column for type_ in self.types.values() for column in type_.score_columns)
+
     # What the screen shows.
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:

@@ -14,6 +14,7 @@ from experiment.responses.answer import CHOICE
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
+from experiment.responses.yes_no.word_test import make_score_column
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
 
@@ -71,6 +72,16 @@ class YesNo(OneVersion):
         default="",
         description="your own column that says whether a single sentence is acceptable",
     )
+    score: str = Field(
+        default="",
+        pattern=r"^([a-z][a-z0-9_]*)?$",
+        description="the name of each participant's score in the export; empty for none",
+    )
+
+    @property
+    def score_columns(self) -> tuple[Column, ...]:
+        """The score of a word test, if the study names one."""
+        return (make_score_column(self.score),) if self.score else ()
 
     def expected_side(self, item: Item, version: str) -> Side | None:
         """Return the expected answer to a version of an item; None if no answer is expected.

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
+from analysis.data.declared import add_participant_columns
 from analysis.findings.contrasts import fixed_columns, planned_contrasts
 from analysis.findings.design import Crossing
 from analysis.statistics.contrasts import contrasts
@@ -91,3 +92,12 @@ def test_a_covariate_of_the_questionnaire_is_held_constant_in_the_model_of_the_d
     # Effects that vary by chance make a coefficient given them larger than that over everybody.
     assert abs(own["estimate"] - theirs.params["z"]) < own["std_error"] < 0.2
     assert abs(own["estimate"] - 0.9) < 2 * own["std_error"] and own["p"] < 0.001
+
+
+def test_a_score_of_the_participants_is_a_covariate_of_their_answers():
+    run = designed(island_run(2, 4, 2), analysis={"covariates": ("vocabulary",)})
+    people = run.participants.assign(vocabulary=[62.5, 50.0, None, 100.0])
+    names = people["participant"].astype(str)
+    judgments = pd.DataFrame({"participant": names[[3, 0, 2]], "list": 0})
+    found = add_participant_columns(judgments, replace(run, participants=people))
+    np.testing.assert_array_equal(found["own_vocabulary"], [100.0, 62.5, np.nan])

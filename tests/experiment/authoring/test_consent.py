@@ -49,7 +49,7 @@ def missing(folder: Path) -> set[str]:
     return {element.name for element in elements if not element.passage}
 
 
-@pytest.mark.parametrize("folder", [*SHIPPED, "docs/humanness"])
+@pytest.mark.parametrize("folder", [*SHIPPED, "docs/humanness", "docs/word_test"])
 def test_every_shipped_study_has_every_element_in_its_own_words(folder: str) -> None:
     elements = consent_elements(load_study(folder))
     assert {element.name for element in elements} == ELEMENTS

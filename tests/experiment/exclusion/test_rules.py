@@ -18,6 +18,7 @@ SLIP = {"rule": "max_errors", "max_errors": 2}
 SETTINGS: dict[str, dict[str, object]] = {
     "max_errors": {"max_errors": 2},
     "max_error_rate": {"max_error_rate": 0.2},
+    "min_score": {"min_score": 60},
     "too_fast": {"below_ms": 400, "max_share": 0.2},
     "too_slow": {"above_ms": 5000, "max_share": 0.2},
     "too_late": {"max_share": 0.2},
