@@ -109,15 +109,8 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
             column ``group`` does, and items lack conditions.
     """
     column, given_notes = find_list_column(items)
-    # A Latin square needs every item in every condition.
-    is_needed = not column and _lack_conditions(items)
-    unequal = [note for note in given_notes if _UNEQUAL in note]
-    if unequal := [note for note in unequal if is_needed or '"list"' in note.lower()]:
-        raise MaterialsError(
-            unequal[0].removesuffix("."),
-            expected="as many items of each kind and construction in every list",
-            remedy="Complete the lists, or rename the column and let Parallax make the lists",
-        )
+    if not column:
+        _refuse_unequal_lists(given_notes, items)
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _count_distinct_values(items, "condition")
     sole = {
@@ -239,6 +232,18 @@ def _count_in_first_list(items: Sequence[Item], template: str, column: str) -> i
     lists_by_item = [lists_named(item, column) for item in items if item.template == template]
     first = next(value for numbers in lists_by_item for value in numbers)
     return sum(not numbers or first in numbers for numbers in lists_by_item)
+
+
+def _refuse_unequal_lists(notes: Sequence[str], items: Sequence[Item]) -> None:
+    # Parallax can assign grouped items by itself if each is in every condition.
+    lack_conditions = _lack_conditions(items)
+    unequal = [note for note in notes if _UNEQUAL in note]
+    if unequal := [note for note in unequal if lack_conditions or '"list"' in note.lower()]:
+        raise MaterialsError(
+            unequal[0].removesuffix("."),
+            expected="as many items of each kind and construction in every list",
+            remedy="Complete the lists, or rename the column and let Parallax make the lists",
+        )
 
 
 def _lack_conditions(items: Sequence[Item]) -> bool:
