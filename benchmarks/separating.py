@@ -27,7 +27,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 sys.path.append(str(Path(__file__).parents[1]))
-from analysis.data.inclusion import PROBABILITY, STRATUM, WEIGHT
+from analysis.data.inclusion import PAIR, PROBABILITY, STRATUM, WEIGHT
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.nearness import nearer_to_people
 from analysis.statistics.paired import people_against_models
@@ -80,6 +80,7 @@ def draw_study(
             WEIGHT: population.probability.mean() / probability,
             PROBABILITY: probability,
             STRATUM: (population.differences[frame] > 0).astype(np.intp),
+            PAIR: 0,
         }
     )
 

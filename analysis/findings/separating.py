@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from analysis.data.inclusion import STRATUM, load_inclusion
+from analysis.data.inclusion import load_inclusion
 from analysis.findings.finding import CONSTRUCTION, Finding, FindingInputs, Findings
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.nearness import nearer_to_people
@@ -49,14 +49,18 @@ def _count_strata(frames: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     constructions = dict(zip(run.items["template"], run.items["construction"], strict=True))
     frames = frames.assign(construction=frames["template"].map(constructions))
     keys = [*CONSTRUCTION, "stratum"]
-    grouped = frames.groupby(keys, sort=False)["probability"]
+    shown = pd.MultiIndex.from_frame(run.items[["template", "frame"]].astype(str))
+    is_drawn = pd.MultiIndex.from_frame(frames[["template", "frame"]]).isin(shown)
+    grouped = frames.assign(is_drawn=is_drawn).groupby(keys, sort=False)["is_drawn"]
     rows = grouped.agg(n_frames="size", n_drawn="sum").reset_index()
-    rows["n_drawn"] = rows["n_drawn"].round().astype(int)
     if not inputs.context.origin.asked.decides:
         return rows
-    names = dict(zip(frames[STRATUM], frames["stratum"], strict=True))
+    strata_of = frames.set_index(["template", "frame"])["stratum"]
+    of_items = pd.Series(
+        strata_of.reindex(shown).to_numpy(), index=run.items["item_id"].astype(str)
+    )
     judgments = inputs.data.judgments
-    judgments = judgments.assign(stratum=judgments[STRATUM].map(names))
+    judgments = judgments.assign(stratum=judgments["item_id"].astype(str).map(of_items))
     judgments = judgments[judgments["stratum"].notna()]
     accuracy = people_accuracy(judgments, keys)[[*keys, "accuracy", "low", "high", "n_judgments"]]
     return rows.merge(accuracy.astype({"construction": str}), "left", on=keys)

@@ -42,13 +42,14 @@ def describe_separating(study: Study, built: BuiltLists, options: PowerOptions) 
 
 def count_differing_trials(built: BuiltLists) -> tuple[float, float]:
     """Return the trials of a session on which two models differ: as drawn, and drawn at random."""
-    differences = {(row.template, row.frame): row.difference for row in built.inclusion}
-    of_template: dict[str, list[float]] = {}
+    rows = {(row.template, row.frame): row for row in built.inclusion}
+    alternatives: dict[tuple[str, int | None], list[float]] = {}
     for row in built.inclusion:
-        of_template.setdefault(row.template, []).append(row.difference)
+        alternatives.setdefault((row.template, row.pair), []).append(row.difference)
     shown, at_random = [], []
     for entries in built.lists:
-        drawn = [e.item for e in entries if (e.item.template, e.item.frame) in differences]
-        shown.append(sum(differences[item.template, item.frame] for item in drawn))
-        at_random.append(sum(fmean(of_template[item.template]) for item in drawn))
+        items = [(entry.item.template, entry.item.frame) for entry in entries]
+        drawn = [rows[item] for item in items if item in rows]
+        shown.append(sum(row.difference for row in drawn))
+        at_random.append(sum(fmean(alternatives[row.template, row.pair]) for row in drawn))
     return fmean(shown), fmean(at_random)

@@ -7,7 +7,7 @@ frames counts by ``1 - probability``, within the strata whose numbers of drawn f
 Hajek, J. (1964). Asymptotic theory of rejective sampling. Annals of Mathematical Statistics, 35,
 1491-1523. What single answers add to a frame's sum is noise, drawn or not, and counts in full:
 Sarndal, C.-E., Swensson, B. & Wretman, J. (1992). Model assisted survey sampling. Springer,
-chapter 4.
+chapter 4. Two frames of a pair are drawn together and count as one.
 """
 
 from dataclasses import dataclass
@@ -27,11 +27,14 @@ class Drawn:
         weight: Shape ``(n,)``: the inverse of the probability, relative to an equal one.
         probability: Shape ``(n,)``: the probability of being drawn.
         stratum: Shape ``(n,)``: the stratum, of which a fixed number of frames was drawn, from 0.
+        pair: Shape ``(n,)``: the pair of frames that were drawn together, from 1; 0: the frame was
+            drawn by itself.
     """
 
     weight: Floats
     probability: Floats
     stratum: Codes
+    pair: Codes
 
 
 def find_drawn(rows: pd.DataFrame) -> Drawn | None:
@@ -56,8 +59,9 @@ def frame_products(
     Returns:
         The covariance; its degrees of freedom, by Satterthwaite over the strata.
     """
+    unit = np.where(drawn.pair > 0, frame.max() + drawn.pair, frame)
     _, at, place = np.unique(
-        group * (frame.max() + 1) + frame, return_index=True, return_inverse=True
+        group * (unit.max() + 1) + unit, return_index=True, return_inverse=True
     )
     missing = 1 - drawn.probability[at]
     strata, stratum = np.unique(

@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
+from experiment.design.exchanges import pair_frames
 from experiment.design.frames import MaterialsIndex, index_materials
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
 from experiment.design.separating import (
@@ -185,7 +186,7 @@ def build(
     """
     study = load_study(name_or_folder)
     index = index_materials(tqdm(load_items(study), desc="Building", unit=" items", disable=None))
-    inclusion = _separate_models(study, index, separate, random_share) if separate else None
+    inclusion = _separate_models(study, index, seed, separate, random_share) if separate else None
     built = build_lists(study, index, seed, inclusion)
     _audit(study, built)
     write_lists(built, out)
@@ -199,7 +200,7 @@ def build(
 
 
 def _separate_models(
-    study: Study, index: MaterialsIndex, paths: tuple[Path, ...], share: float
+    study: Study, index: MaterialsIndex, seed: int, paths: tuple[Path, ...], share: float
 ) -> list[Inclusion]:
     """Return each frame's probability of being drawn if the frames separate models."""
     models = [read_model_scores(path) for path in paths]
@@ -219,7 +220,9 @@ def _separate_models(
         for template in templates
     }
     differences = find_differences(study, frames, models)
-    return compute_inclusion(study, differences, [scores.model for scores in models], share)
+    names = [scores.model for scores in models]
+    pairs = pair_frames(study.design, index, seed)
+    return compute_inclusion(study, differences, names, share, pairs)
 
 
 @lists.command(name="audit")

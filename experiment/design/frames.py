@@ -289,30 +289,28 @@ def _draw(
     inclusion: Sequence[Inclusion],
     rng: random.Random,
 ) -> list[Frame]:
-    """Return a template's frames, drawn by their inclusion probabilities.
-
-    If frames share words, or may not be combined, the frames that keep the uses of words even would
-    be drawn with other probabilities.
-    """
-    shared = _slots_with_shared_lemmas(candidates, UseCounts())
-    if shared or any(candidates.values()):
-        reason = (
-            f"frames share words of {' and '.join(sorted(shared))}, each used equally often"
-            if shared
-            else "design.disjoint keeps frames apart"
-        )
+    """Return a template's frames, drawn by their inclusion probabilities."""
+    rows = [row for row in inclusion if row.template == template]
+    reason = find_dependence(candidates)
+    if reason and not all(row.pair for row in rows):
         raise DesignError(
-            f"the frames cannot be balanced under inclusion probabilities: {reason}",
+            f"the frames cannot be drawn one by one: {reason}",
             where=f'the template "{template}"',
-            expected="frames with words of their own in each slot, such as item=12",
-            remedy="Remove design.inclusion or --separate, or number the frames",
+            expected="pairs of frames in the table of inclusion probabilities",
+            remedy="Build the table again with --separate",
         )
     if len(candidates) < n_frames:
         return list(candidates)
-    rows = [row for row in inclusion if row.template == template]
     by_text = {frame.text: frame for frame in candidates}
     check_inclusion(template, rows, by_text, n_frames)
     return [by_text[text] for text in draw_frames(rows, rng)]
+
+
+def find_dependence(candidates: Mapping[Frame, frozenset[Joint]]) -> str:
+    """Return why a template's frames cannot be drawn independently; empty if they can."""
+    if shared := _slots_with_shared_lemmas(candidates, UseCounts()):
+        return f"they share words of {' and '.join(sorted(shared))}, each used equally often"
+    return "design.disjoint keeps them apart" if any(candidates.values()) else ""
 
 
 def _slots_with_shared_lemmas(frames: Collection[Frame], overall: UseCounts) -> set[str]:

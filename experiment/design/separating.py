@@ -4,11 +4,12 @@ Each template's frames have two strata: those on which the models do not differ,
 probabilities, and the others, drawn the more often, the more the models differ. The numbers drawn
 of both are fixed, so that accuracies weighted by the inverse of the probabilities estimate those of
 all frames without bias: Horvitz, D. G. & Thompson, D. J. (1952). A generalization of sampling
-without replacement from a finite universe. JASA, 47, 663-685.
+without replacement from a finite universe. JASA, 47, 663-685. Frames that share words are drawn in
+pairs (``experiment.design.exchanges``), of each pair one exchange of words.
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
@@ -33,7 +34,11 @@ _DECIMALS = 9
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """A frame and its probability of being drawn; the columns of the table ``inclusion``."""
+    """A frame and its probability of being drawn; the columns of the table ``inclusion``.
+
+    Frames with the same pair and exchange are drawn together; without a pair, a frame is drawn by
+    itself.
+    """
 
     template: str
     frame: str
@@ -41,6 +46,8 @@ class Inclusion:
     stratum: str
     probability: float
     models: str
+    pair: int | None = None
+    exchange: int | None = None
 
 
 # The items of each frame, by template and frame.
@@ -126,35 +133,71 @@ def compute_inclusion(
     differences: Mapping[str, Mapping[str, float]],
     models: Sequence[str],
     random_share: float,
+    pairs: Mapping[str, Sequence[Sequence[Sequence[str]]]] | None = None,
 ) -> list[Inclusion]:
-    """Return every frame of the squares' templates with its probability of being drawn.
+    """Return every frame that could be drawn with its probability of being drawn.
 
     Args:
         study: The study; its squares say how many frames are drawn of each template.
         differences: From ``find_differences``.
         models: The models' names.
         random_share: The share of frames that is drawn at random from all.
+        pairs: The exchanges of each pair of the templates whose frames are drawn in pairs.
+
+    Raises:
+        DesignError: The frames cannot be drawn one by one, and no pair has exchanges.
     """
+    pairs, named = pairs or {}, "; ".join(models)
     rows = []
     for square in study.design.squares:
         n = (square.frames or study.design.lists) // len(square.templates)
         for template in square.templates:
             frames = differences[template]
-            probabilities = inclusion_probabilities([*frames.values()], n, random_share)
-            rows += [
-                Inclusion(
-                    template,
-                    frame,
-                    difference,
-                    DIFFER if difference else AGREE,
-                    probability,
-                    "; ".join(models),
+            drawn = (
+                _draw_exchanges(frames, pairs[template], random_share)
+                if template in pairs
+                else _draw_alone(frames, n, random_share)
+            )
+            for frame, probability, pair, exchange in drawn:
+                difference = frames[frame]
+                stratum = DIFFER if difference else AGREE
+                rows.append(
+                    Inclusion(
+                        template, frame, difference, stratum, probability, named, pair, exchange
+                    )
                 )
-                for (frame, difference), probability in zip(
-                    frames.items(), probabilities, strict=True
-                )
-            ]
+    if all(row.pair and row.probability == 1 for row in rows):
+        raise DesignError(
+            "no frames can be drawn by probability: they share words or design.disjoint keeps "
+            "them apart, and no two of the drawn frames can exchange words",
+            where="--separate",
+            expected="frames of two slots or more, in many combinations of their words",
+            remedy="Number the frames, such as item=12, or build the lists without --separate",
+        )
     return rows
+
+
+_Drawn = Iterator[tuple[str, float, int | None, int | None]]
+
+
+def _draw_alone(frames: Mapping[str, float], n: int, random_share: float) -> _Drawn:
+    probabilities = inclusion_probabilities([*frames.values()], n, random_share)
+    for frame, probability in zip(frames, probabilities, strict=True):
+        yield frame, probability, None, None
+
+
+def _draw_exchanges(
+    frames: Mapping[str, float], pairs: Sequence[Sequence[Sequence[str]]], random_share: float
+) -> _Drawn:
+    """Yield the frames of each exchange, with the probability r / n + (1 - r) difference / sum."""
+    for pair, exchanges in enumerate(pairs, start=1):
+        differences = [sum(frames[frame] for frame in exchange) for exchange in exchanges]
+        total, share = sum(differences), 1 / len(exchanges)
+        for number, exchange in enumerate(exchanges):
+            by_difference = differences[number] / total if total else share
+            probability = random_share * share + (1 - random_share) * by_difference
+            for frame in exchange:
+                yield frame, probability, pair, number
 
 
 def inclusion_probabilities(
@@ -233,12 +276,21 @@ def draw_by_probability(probabilities: Sequence[float], rng: random.Random) -> l
 
 
 def draw_frames(rows: Sequence[Inclusion], rng: random.Random) -> list[str]:
-    """Return the drawn frames of a template, stratum by stratum."""
+    """Return the drawn frames of a template: stratum by stratum, or an exchange of each pair."""
     drawn = []
     for stratum in (DIFFER, AGREE):
-        of_stratum = [row for row in rows if row.stratum == stratum]
+        of_stratum = [row for row in rows if row.stratum == stratum and not row.pair]
         chosen = draw_by_probability([row.probability for row in of_stratum], rng)
         drawn += [of_stratum[index].frame for index in chosen]
+    pairs: dict[int, dict[int | None, list[Inclusion]]] = {}
+    for row in rows:
+        if row.pair:
+            pairs.setdefault(row.pair, {}).setdefault(row.exchange, []).append(row)
+    for exchanges in map(list, map(dict.values, pairs.values())):
+        [exchange] = rng.choices(
+            exchanges, [of_exchange[0].probability for of_exchange in exchanges]
+        )
+        drawn += [row.frame for row in exchange]
     return drawn
 
 
@@ -275,12 +327,13 @@ def check_inclusion(
     """Check that probabilities are of a template's frames and of as many as are drawn.
 
     Raises:
-        DesignError: A frame lacks a probability or is unknown, or the probabilities of a stratum do
-            not sum to a whole number, or those of both not to the number of frames.
+        DesignError: A frame lacks a probability or is unknown, or the probabilities of a stratum or
+            pair do not sum to a whole number, or all not to the number of frames.
     """
     remedy = "Build the table again with `parallax lists build --separate`"
     listed, known = {row.frame for row in rows}, set(frames)
-    if odd := sorted(listed ^ known):
+    in_pairs = any(row.pair for row in rows)
+    if odd := sorted(listed - known if in_pairs else listed ^ known):
         raise DesignError(
             f"{len(odd)} frames are in the materials or in the table of inclusion probabilities, "
             f'but not in both; the first is "{odd[0]}"',
@@ -288,7 +341,11 @@ def check_inclusion(
             expected="a probability for each frame",
             remedy=remedy,
         )
-    sums = [sum(r.probability for r in rows if r.stratum == name) for name in (DIFFER, AGREE)]
+    by_draw: dict[str | int, float] = {}
+    for row in rows:
+        key = row.pair or row.stratum
+        by_draw[key] = by_draw.get(key, 0.0) + row.probability
+    sums = by_draw.values()
     within = all(0 < row.probability <= 1 + _ROUNDING for row in rows)
     whole = all(abs(total - round(total)) < _ROUNDING * max(1, len(rows)) for total in sums)
     if not within or not whole or round(sum(sums)) != n_frames:
@@ -296,6 +353,6 @@ def check_inclusion(
             f"the inclusion probabilities sum to {sum(sums):g}, but {n_frames} frames are drawn",
             where=f'the template "{template}"',
             expected="probabilities above 0, at most 1, that sum to a whole number in each stratum "
-            "and to the number of frames over both",
+            "or pair and to the number of frames over all",
             remedy=remedy,
         )

@@ -70,11 +70,11 @@ INCLUSION = TableSchema(
             "how much the models differ on the frame: the share of its items on which they "
             "disagree, or of scores the mean absolute difference in standard deviations",
         ),
-        Column(
-            "stratum", "string", "whether the models differ on the frame", values=(AGREE, DIFFER)
-        ),
+        Column("stratum", "string", "whether models differ on the frame", values=(AGREE, DIFFER)),
         Column("probability", "number", "the probability that the frame is drawn"),
         Column("models", "string", "the models that the frames separate, joined by semicolons"),
+        Column("pair", "integer", "the pair of frames that can exchange words", optional=True),
+        Column("exchange", "integer", "which frames of a pair are drawn together", optional=True),
     ),
 )
 

@@ -194,7 +194,9 @@ class Mixed(ResponseType):
         return self.show(item, Side.FIRST, render)
 
     def show_arranged(self, item: Item, arrangement: Arrangement, render: Render) -> Shown:
-        """Return the texts of a stored trial, and its task."""
+        """Return the texts of a stored trial, or of one in a preview, and its task."""
+        if not arrangement.options:
+            return super().show_arranged(item, arrangement, render)
         task, part = self.part_of(arrangement)
         return self._add_task(item, self.tasks[task].type.show_arranged(item, part, render))
 

@@ -10,22 +10,29 @@ from experiment.tables.schemas import INCLUSION
 from tests.analysis import small_run
 from tests.analysis.chosen_findings import compare_by
 
+Frame = tuple[str, float, str, float, int | None, int | None]
 # One of two frames on which the models differ was drawn, and one of four on which they agree.
-FRAMES = [
-    *(("item=1", 1.0, "differ", 0.5), ("item=2", 0.0, "agree", 0.25)),
-    *(("item=3", 1.0, "differ", 0.5), *((f"item={n}", 0.0, "agree", 0.25) for n in (4, 5, 6))),
+FRAMES: list[Frame] = [
+    *((f"item={n}", 1.0, "differ", 0.5, None, None) for n in (1, 3)),
+    *((f"item={n}", 0.0, "agree", 0.25, None, None) for n in (2, 4, 5, 6)),
+]
+# One exchange of two and one of three was drawn.
+PAIRS: list[Frame] = [
+    *(("item=1", 1.0, "differ", 0.8, 1, 0), ("item=3", 0.0, "agree", 0.2, 1, 1)),
+    *(("item=2", 0.0, "agree", 0.25, 2, 0), ("item=4", 0.0, "agree", 0.25, 2, 1)),
+    ("item=5", 1.0, "differ", 0.5, 2, 2),
 ]
 
 
-def _export(folder: Path) -> Path:
+def _export(folder: Path, frames: list[Frame]) -> Path:
     rows = small_run.tables()
     for number, item in enumerate(rows["items"][:2], start=1):
         item["frame"] = f"item={number}"
     export = small_run.write_export(folder / "export", rows)
-    names = ("frame", "difference", "stratum", "probability")
+    names = ("frame", "difference", "stratum", "probability", "pair", "exchange")
     table = [
         dict(zip(names, frame, strict=True)) | {"template": "simple", "models": "5-gram; rnn"}
-        for frame in FRAMES
+        for frame in frames
     ]
     write_table(INCLUSION, table, export / "study" / "inclusion.csv")
     toml = export / "study" / "study.toml"
@@ -34,7 +41,7 @@ def _export(folder: Path) -> Path:
 
 
 def test_a_report_weights_accuracies_and_says_that_items_were_chosen(tmp_path: Path):
-    run = load_run(_export(tmp_path))
+    run = load_run(_export(tmp_path, FRAMES))
     other = {name: (good, bad, more) for name, (bad, good, more) in small_run.LOGPROBS.items()}
     rows = [row for row in small_run.score_rows(other) if row["logprob_nats"] is not None]
     scores = [
@@ -60,3 +67,14 @@ def test_a_report_weights_accuracies_and_says_that_items_were_chosen(tmp_path: P
         "more often than others (1 of 2). Accuracies, and differences between"
     )
     assert [table.name for table in result.tables if table.name == "nearer_to_people"]
+
+
+def test_a_pair_of_frames_counts_as_much_as_if_its_exchange_were_drawn_at_random(tmp_path: Path):
+    result = compare_by(["separating"], load_run(_export(tmp_path, PAIRS)), [])
+    people = result.by_construction.query("judge == 'people'").set_index("construction")["accuracy"]
+    # Of s-1, with a weight of (1/2) / .8, both are right, and of s-2, of (1/3) / .25, one.
+    first, second = 0.5 / 0.8, 1 / 3 / 0.25
+    assert people["simple"] == pytest.approx((first * 1 + second * 0.5) / (first + second))
+    drawn = result.statistics["drawn_frames"].set_index("stratum")
+    assert drawn["n_frames"].to_dict() == {"differ": 2, "agree": 3}
+    assert drawn["n_drawn"].to_dict() == {"differ": 1, "agree": 1}

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.data.inclusion import PROBABILITY, STRATUM, WEIGHT
+from analysis.data.inclusion import COLUMNS, PAIR, PROBABILITY, STRATUM, WEIGHT
 from analysis.statistics.accuracy import model_accuracy, people_accuracy
 from analysis.statistics.drawn_frames import Drawn, frame_products, frame_variance
 from analysis.statistics.nearness import nearer_to_people
@@ -16,7 +16,7 @@ from analysis.statistics.paired import models_against_models, people_against_mod
 # Of eight frames on which models agree two were drawn, of four on which they differ two as well.
 OF_STRATA = pd.DataFrame(
     {"frame": [0, 1, 2, 3], STRATUM: [1, 1, 2, 2], PROBABILITY: [0.25, 0.25, 0.5, 0.5],
-     WEIGHT: [4 / 3, 4 / 3, 2 / 3, 2 / 3]}
+     WEIGHT: [4 / 3, 4 / 3, 2 / 3, 2 / 3], PAIR: 0}
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def test_strata_count_by_their_frames():
 def test_a_models_variance_is_that_of_stratified_sampling():
     """Cochran (1977), equation 5.7: the sum of W^2 (1 - f) s^2 / n over strata."""
     correct = np.array([1.0, 1.0, 1.0, 0.0])
-    drawn = Drawn(*(OF_STRATA[name].to_numpy() for name in (WEIGHT, PROBABILITY, STRATUM)))
+    drawn = Drawn(*(OF_STRATA[name].to_numpy() for name in COLUMNS))
     share = drawn.weight / drawn.weight.sum()
     influence = share * (correct - share @ correct)
     nobody, frame = np.zeros(4, np.intp), np.arange(4)
@@ -65,8 +65,18 @@ def test_a_models_variance_is_that_of_stratified_sampling():
     assert doubled == pytest.approx(2 * variance)
 
 
+def test_frames_that_were_drawn_together_count_as_one():
+    drawn = Drawn(np.ones(6), np.zeros(6), np.ones(6, np.intp), np.array([1, 2, 1, 2, 3, 3]))
+    influence = np.array([0.25, -0.25, 0.125, 0.0, -0.0625, -0.0625])
+    frame, nobody = np.arange(6), np.zeros(6, np.intp)
+    variance, freedom = frame_variance(influence, nobody, frame, nobody, drawn)
+    # The pairs contribute .375, -.25 and -.125.
+    assert variance == pytest.approx([3 / 2 * (0.375**2 + 0.25**2 + 0.125**2)])
+    assert freedom == pytest.approx([2.0])
+
+
 def test_of_a_census_only_peoples_answers_are_uncertain():
-    drawn = Drawn(np.ones(4), np.ones(4), np.ones(4, np.intp))
+    drawn = Drawn(np.ones(4), np.ones(4), np.ones(4, np.intp), np.zeros(4, np.intp))
     influence = np.array([0.25, -0.25, 0.125, -0.125])
     person, frame = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
     variance, _ = frame_variance(influence, person, frame, np.zeros(4, np.intp), drawn)
@@ -75,9 +85,9 @@ def test_of_a_census_only_peoples_answers_are_uncertain():
 
 def test_frames_drawn_alike_from_an_unlimited_number_have_the_ordinary_interval():
     right = np.random.default_rng(1).random((12, 10)) < 0.7
-    alike = pd.DataFrame({"frame": range(10), STRATUM: 1, PROBABILITY: 0.0, WEIGHT: 1.0})
+    alike = pd.DataFrame({"frame": range(10), STRATUM: 1, PROBABILITY: 0.0, WEIGHT: 1.0, PAIR: 0})
     drawn = judgments(right, alike)
-    plain = drawn.drop(columns=[STRATUM, PROBABILITY, WEIGHT])
+    plain = drawn.drop(columns=[*COLUMNS])
     of_model = pd.DataFrame({"item_id": [f"i{n}" for n in range(10)], "correct": [True, False] * 5})
     model = {"m": of_model.assign(tie=False, construction="all")}
     by = ["construction"]
@@ -97,7 +107,7 @@ def test_models_are_compared_by_the_same_weights():
 
 def test_the_nearer_model_agrees_with_more_weighted_judgments():
     frames = pd.DataFrame({"frame": range(6), STRATUM: [1, 1, 1, 2, 2, 2], PROBABILITY: 0.0,
-                           WEIGHT: [1.5] * 3 + [0.5] * 3})  # fmt: skip
+                           WEIGHT: [1.5] * 3 + [0.5] * 3, PAIR: 0})  # fmt: skip
     right = np.array([[True] * 6] * 3 + [[False] + [True] * 5] * 2)
     ids = [f"i{n}" for n in range(6)]
     models = {

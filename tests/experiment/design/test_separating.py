@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from experiment.design.audit.audit import audit
+from experiment.design.exchanges import pair_frames
+from experiment.design.frames import index_materials
 from experiment.design.lists import ListEntry, build_lists
 from experiment.design.separating import (
     Inclusion,
@@ -151,14 +153,112 @@ def test_models_that_separate_nothing_are_refused():
         find_differences(STUDY, FRAMES, [scores("a"), fewer])
 
 
-def test_frames_whose_words_are_kept_even_are_refused():
+def test_frames_that_share_words_are_not_drawn_one_by_one():
     table = [Inclusion("simple", "N=n0 V=v0", 1.0, "differ", 1.0, "a; b")]
     with pytest.raises(
         DesignError,
-        match='template "simple": the frames cannot be balanced under inclusion probabilities: '
-        "frames share words of N and V",
+        match='template "simple": the frames cannot be drawn one by one: they share words of N and '
+        "V, each used equally often",
     ):
         build_lists(MIXED, MIXED_ITEMS, 1, table)
+
+
+GRID = list(make_items("pair", {"N": 6, "V": 6, "P": 4}, NUMBERS))
+GRID_STUDY = make_study(
+    [{"templates": ["pair"], "frames": 6}], lists=2, trials_per_list=6, separate=""
+)
+GRID_FRAMES = {item.frame for item in GRID}
+
+
+def in_pairs(differing: str = "V=v0") -> list[Inclusion]:
+    """Models that differ on the frames with these words."""
+    pairs = pair_frames(GRID_STUDY.design, index_materials(GRID), 1)
+    of_frames = {frame: float(differing in frame) for frame in GRID_FRAMES}
+    return compute_inclusion(GRID_STUDY, {"pair": of_frames}, "ab", 0.2, pairs)
+
+
+def test_the_exchanges_of_a_pair_use_the_same_words_and_no_frame_is_in_two():
+    pairs = pair_frames(GRID_STUDY.design, index_materials(GRID), 1)["pair"]
+    frames = [frame for pair in pairs for exchange in pair for frame in exchange]
+    assert len(pairs) == 3
+    assert len(set(frames)) == len(frames)
+    assert set(frames) <= GRID_FRAMES
+    for pair in pairs:
+        words = [sorted(f"{first} {second}".split()) for first, second in pair]
+        assert all(of_exchange == words[0] for of_exchange in words)
+        # Six words of two slots are each used once; two frames may share the word of the third.
+        assert len(pair) == (4 if len(set(words[0])) == 6 else 2)
+
+
+def test_an_exchange_is_drawn_at_random_or_by_its_difference():
+    rows = in_pairs("N=n0 V=v0")
+    by_pair: dict[int | None, list[float]] = {}
+    for row in rows:
+        by_pair.setdefault(row.pair, []).append(row.probability)
+    for pair, probabilities in by_pair.items():
+        n = len(probabilities) / 2
+        differing = sum(row.difference for row in rows if row.pair == pair)
+        # The word v0 is with n0 in half of one pair's exchanges, or in none.
+        expected = [0.2 / n, 0.2 / n + 0.8 / (n / 2)] if differing else [1 / n]
+        assert sorted(set(probabilities)) == pytest.approx(expected)
+        assert sum(probabilities) == pytest.approx(2)
+
+
+def test_lists_of_exchanged_words_keep_every_promise():
+    inclusion = in_pairs()
+    built = build_lists(GRID_STUDY, GRID, 1, inclusion)
+    checks = audit(GRID_STUDY, built, GRID, order_seeds=0)
+    assert all(check.passed for check in checks)
+    [row] = [check for check in checks if check.name == "frames drawn of each stratum"]
+    assert row.expected == "6 in pairs"
+    shown = {entry.item.frame for entries in built.lists for entry in entries}
+    pair = next(row for row in inclusion if row.frame in shown and row.exchange == 0)
+    other = next(row for row in inclusion if row.pair == pair.pair and row.exchange == 1)
+    cells = {(item.frame, item.condition): item for item in GRID}
+    lists = tuple(
+        tuple(
+            ListEntry(cells[other.frame, entry.item.condition], entry.kind)
+            if entry.item.frame == pair.frame
+            else entry
+            for entry in entries
+        )
+        for entries in built.lists
+    )
+    checks = audit(GRID_STUDY, replace(built, lists=lists), GRID, order_seeds=0)
+    assert ("exchanges of words drawn for a pair of frames", f"pair pair {pair.pair}") in [
+        (check.name, check.found) for check in checks if not check.passed
+    ]
+
+
+def test_joint_choices_that_are_allowed_once_are_in_one_pair():
+    templates = ["pair", "other"]
+    study = make_study(
+        [{"templates": [template], "frames": 6} for template in templates],
+        lists=2,
+        trials_per_list=12,
+        separate="",
+        disjoint=[{"templates": templates, "slots": ["N", "P"]}],
+    )
+    items = [*GRID, *make_items("other", {"N": 6, "V": 6, "P": 4}, NUMBERS)]
+    owners: dict[tuple[str, str], set[tuple[str, int]]] = {}
+    for template, pairs in pair_frames(study.design, index_materials(items), 1).items():
+        assert sum(len(exchanges) for exchanges in pairs) > len(pairs)
+        for number, exchanges in enumerate(pairs):
+            for frame in (frame for exchange in exchanges for frame in exchange):
+                noun, _, place = frame.split()
+                owners.setdefault((noun, place), set()).add((template, number))
+    assert {len(pairs) for pairs in owners.values()} == {1}
+
+
+def test_frames_that_cannot_exchange_words_are_refused():
+    items = list(make_items("pair", {"N": ["same"], "V": 6}, NUMBERS))
+    index = index_materials(items)
+    of_frames = {"pair": {item.frame: 1.0 for item in items}}
+    pairs = pair_frames(GRID_STUDY.design, index, 1)
+    with pytest.raises(
+        DesignError, match="no frames can be drawn by probability: they share words or"
+    ):
+        compute_inclusion(GRID_STUDY, of_frames, "ab", 0.25, pairs)
 
 
 def test_a_table_of_other_frames_or_of_another_number_is_refused():

@@ -58,6 +58,9 @@ def test_a_trial_is_stored_judged_and_counted_as_its_own_task_does():
 def test_a_screen_says_its_task_and_where_the_good_one_stands():
     shown = MIXED.show_arranged(item("pair"), MIXED.whole("pair", Arrangement(Side.SECOND)), str)
     assert shown.options == ("Dogs barks.", "Dogs bark.") and shown.besides["task"] == "pair"
+    # A preview draws no trials.
+    previewed = MIXED.show_arranged(item("rate"), Arrangement(Side.SECOND), str)
+    assert previewed.options == ("Dogs barks.",) and previewed.besides["task"] == "rate"
     # The same sentence in another task is another trial.
     texts = {MIXED.screens(item(task), str)[0].texts for task in ("way", "pair", "rate")}
     assert len(texts) == 3
