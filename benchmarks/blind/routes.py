@@ -10,12 +10,14 @@ from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.participants import SORT_LABELS
 
 _OWN = "a person's own session or data, by a link or code that nobody else has"
+_CODER = "typed answers to code, by a link that a coder alone has; without person and condition"
 _FILES = "files that are the same for everybody"
 _SECRET = "makes a secret, and tells nothing of a run"
 _ENDS = "ends the session, or the means of signing in, of whoever reads"
 # Beginnings of endpoints, with the reason; the others are read.
 NOT_READ: Mapping[str, str] = {
     "GET session.": _OWN, "POST session.": _OWN, "POST answers.": _OWN, "POST admission.": _OWN,
+    "GET coders.": _CODER, "POST coders.": _CODER,
     "GET rights.ask": _OWN, "POST rights.": _OWN, "POST consent.": _OWN,
     "GET assets.": _FILES, "GET researcher_files.": _FILES, "GET static": _FILES,
     "GET installation.": "what parallax doctor tells: of the server, its keys and files",

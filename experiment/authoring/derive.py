@@ -105,15 +105,12 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
             balances them.
 
     Raises:
-        MaterialsError: A column ``list`` puts different numbers of items into the lists.
+        MaterialsError: A column ``list`` puts different numbers of items into the lists, or a
+            column ``group`` does, and items lack conditions.
     """
     column, given_notes = find_list_column(items)
-    if unequal := [note for note in given_notes if _UNEQUAL in note and '"list"' in note.lower()]:
-        raise MaterialsError(
-            unequal[0].removesuffix("."),
-            expected="as many items of each kind and construction in every list",
-            remedy="Complete the lists, or rename the column and let Parallax make the lists",
-        )
+    if not column:
+        _refuse_unequal_lists(given_notes, items)
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _count_distinct_values(items, "condition")
     sole = {
@@ -235,6 +232,27 @@ def _count_in_first_list(items: Sequence[Item], template: str, column: str) -> i
     lists_by_item = [lists_named(item, column) for item in items if item.template == template]
     first = next(value for numbers in lists_by_item for value in numbers)
     return sum(not numbers or first in numbers for numbers in lists_by_item)
+
+
+def _refuse_unequal_lists(notes: Sequence[str], items: Sequence[Item]) -> None:
+    # Parallax can assign grouped items by itself if each is in every condition.
+    lack_conditions = _lack_conditions(items)
+    unequal = [note for note in notes if _UNEQUAL in note]
+    if unequal := [note for note in unequal if lack_conditions or '"list"' in note.lower()]:
+        raise MaterialsError(
+            unequal[0].removesuffix("."),
+            expected="as many items of each kind and construction in every list",
+            remedy="Complete the lists, or rename the column and let Parallax make the lists",
+        )
+
+
+def _lack_conditions(items: Sequence[Item]) -> bool:
+    """Return whether a target's frame lacks a condition of its template."""
+    targets = [item for item in items if item.kind is Kind.TARGET]
+    frames = _count_distinct_values(targets, "frame")
+    conditions = _count_distinct_values(targets, "condition")
+    cells = Counter(name for name, _, _ in {(i.template, i.frame, i.condition) for i in targets})
+    return any(cells[name] < frames[name] * conditions[name] for name in frames)
 
 
 def _count_distinct_values(items: Sequence[Item], attribute: str) -> dict[str, int]:

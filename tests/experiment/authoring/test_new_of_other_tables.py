@@ -74,6 +74,12 @@ def test_lists_of_unequal_length_are_refused_and_not_dealt_otherwise(new):
     )
 
 
+def test_groups_of_unequal_length_are_refused_where_items_lack_conditions(new):
+    rows = [f"{n};Sentence {n}{c}.;{c};{'A' if c == 'x' else 'B'}" for n in (1, 2) for c in "xy"]
+    with pytest.raises(ParallaxError, match=r'"group" cannot .* different numbers .* \(A: 3, B: 2'):
+        new(["item;sentence;condition;group", *rows, "3;Sentence 3.;x;A"])
+
+
 @pytest.mark.parametrize("response", ["rating", "yes_no", "self_paced"])
 def test_sides_are_not_asked_for_where_there_are_none(new, response):
     new(["item;sentence", *(f"{n};Sentence {n}." for n in range(1, 9))], "--response", response)
