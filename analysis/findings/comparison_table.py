@@ -11,13 +11,16 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
 
-def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
+def comparisons_table(
+    context: Context, rows: pd.DataFrame, role: str, *, were_frames_drawn: bool
+) -> Table:
     """Return the table of the primary or of the exploratory comparisons.
 
     Args:
         context: The study and the origin of the numbers.
         rows: The comparisons of this role, from ``comparisons.answered``.
         role: ``primary`` or ``exploratory``.
+        were_frames_drawn: Whether frames were drawn where models differ.
     """
     is_primary = role == "primary"
     family = int(rows["n_in_family"].max())
@@ -62,6 +65,7 @@ def comparisons_table(context: Context, rows: pd.DataFrame, role: str) -> Table:
             "before rounding.",
             *_design_notes(rows),
             *_equivalence_notes(rows),
+            *(_weight_notes(rows) if were_frames_drawn else ()),
         ),
         Section.COMPARISONS,
     )
@@ -104,6 +108,16 @@ def _equivalence_notes(rows: pd.DataFrame) -> Iterator[str]:
         yield (
             f"{row['name']}: equivalent, because the interval of two one-sided tests, {low} to "
             f"{high}, lies within \N{PLUS-MINUS SIGN}{smallest} ({write_p(row['p_equivalence'])})."
+        )
+
+
+def _weight_notes(rows: pd.DataFrame) -> Iterator[str]:
+    """Yield which comparisons do not weight frames by their probabilities of being drawn."""
+    if not rows["is_of_judges"].all():
+        others = ", except those with models" if rows["is_of_judges"].any() else ""
+        yield (
+            f"Comparisons{others} are not weighted: they hold for the frames that were shown, "
+            "which were drawn where models differ, not for all that could be drawn."
         )
 
 

@@ -46,8 +46,9 @@ def _run(inputs: FindingInputs) -> Findings:
     rows, unanswered = answered(inputs)
     if rows.empty:
         return Findings(left_out=unanswered)
+    drawn = bool(inputs.run.study.design.inclusion)
     tables = [
-        comparisons_table(inputs.context, rows[rows["role"] == role], role)
+        comparisons_table(inputs.context, rows[rows["role"] == role], role, were_frames_drawn=drawn)
         for role in ("primary", "exploratory")
         if (rows["role"] == role).any()
     ]

@@ -17,6 +17,10 @@ _WEIGHTED = (
     "frame's probability of being drawn, so that they are those of all frames that could be drawn; "
     "all other statistics describe the frames that were shown"
 )
+_UNWEIGHTED = (
+    "No statistic is weighted by the frames' probabilities of being drawn: means, comparisons and "
+    "correlations hold for the frames that were shown"
+)
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -33,7 +37,7 @@ def _run(inputs: FindingInputs) -> Findings:
         f"{int(differing['n_frames'].sum())})."
     )
     decides = inputs.context.origin.asked.decides
-    summary = (f"{sentence} {_WEIGHTED}." if decides else sentence,)
+    summary = (f"{sentence} {_WEIGHTED if decides else _UNWEIGHTED}.",)
     tables, statistics = [_strata_table(strata, models, inputs)], {NAME: strata}
     judged = inputs.judged
     if decides and len(judged.decisions) > 1:

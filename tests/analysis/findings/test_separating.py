@@ -1,5 +1,6 @@
 """What a report says of frames that were drawn where models differ."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from experiment.tables.files import write_table
 from experiment.tables.schemas import INCLUSION
 from tests.analysis import small_run
 from tests.analysis.chosen_findings import compare_by
+from tests.analysis.rated_study import island_run
 
 Frame = tuple[str, float, str, float, int | None, int | None]
 # One of two frames on which the models differ was drawn, and one of four on which they agree.
@@ -78,3 +80,25 @@ def test_a_pair_of_frames_counts_as_much_as_if_its_exchange_were_drawn_at_random
     drawn = result.statistics["drawn_frames"].set_index("stratum")
     assert drawn["n_frames"].to_dict() == {"differ": 2, "agree": 3}
     assert drawn["n_drawn"].to_dict() == {"differ": 1, "agree": 1}
+
+
+def test_ratings_are_not_weighted_and_the_report_says_for_which_frames_they_hold(tmp_path: Path):
+    run = island_run()
+    frames = run.items[["template", "frame"]]
+    table = [
+        row | {"difference": 1.0, "stratum": "differ", "probability": 0.5, "models": "a; b"}
+        for row in frames.drop_duplicates().to_dict("records")
+    ]
+    empty = {"pair": None, "exchange": None}
+    write_table(INCLUSION, [row | empty for row in table], tmp_path / "inclusion.csv")
+    design = run.study.design.model_copy(update={"inclusion": "inclusion.csv"})
+    study = run.study.model_copy(update={"folder": tmp_path, "design": design})
+    result = compare_by(["separating", "comparisons"], replace(run, study=study))
+    [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
+    assert "No statistic is weighted by the frames' probabilities of being drawn" in sentence
+    tables = [table for table in result.tables if table.name.startswith("comparisons")]
+    note = (
+        "Comparisons are not weighted: they hold for the frames that were shown, which were drawn "
+        "where models differ, not for all that could be drawn."
+    )
+    assert {note in table.notes for table in tables} == {True}
