@@ -36,6 +36,7 @@ def addresses(run: str) -> dict[str, str]:
         "flags": f"runs/{run}/participants?sort=flags",
         "money": f"runs/{run}/money",
         "reports": f"runs/{run}/reports",
+        "coding": f"runs/{run}/coding",
         "studies": "studies",
         "power": "studies/power?study=minimal",
         "launch": "launch",
