@@ -61,8 +61,8 @@ def comparisons_table(
         ),
         (
             corrected,
-            "Standard errors are clustered by participant and by frame. Differences are computed "
-            "before rounding.",
+            "Standard errors are clustered by participant and by frame (an item in all its "
+            "conditions). Differences are computed before rounding.",
             *_design_notes(rows),
             *_equivalence_notes(rows),
             *(_weight_notes(rows) if were_frames_drawn else ()),
