@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from analysis.archive.package import Package, Row
-from experiment.responses.typed.normalise import normalise
+from experiment.coding.normalise import normalise
 from experiment.responses.typed.text import TYPED_COLUMN
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.statistics.resample import wilson_interval
 from analysis.typed.variants import Variants, answer_of
-from experiment.responses.typed.normalise import RULES, list_changes, normalise
+from experiment.coding.normalise import RULES, list_changes, normalise
 
 # Of (n + k) / (N + k V): no answer has a probability of zero, as if each of V were given k times.
 SMOOTHING_K = 0.1

@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
+from experiment.coding.normalise import RULES, normalise
 from experiment.records import Variant
-from experiment.responses.typed.normalise import RULES, normalise
 from experiment.responses.typed.typed import GAP
 from lm.completions import Gap, completion_logprobs, top_words
 from lm.scorer import HasSubwords, Scorer

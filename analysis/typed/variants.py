@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from experiment.responses.typed.normalise import normalise
+from experiment.coding.normalise import normalise
 
 _TYPED, _ANSWER, _ITEM = "typed", "answer", "item_id"
 

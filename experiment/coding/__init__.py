@@ -1,1 +1,1 @@
-"""Coding typed answers: categories that a study declares, and two coders' codes of each answer."""
+"""Coding typed answers: what counts as the same answer, categories, and two coders' codes."""

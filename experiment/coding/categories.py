@@ -1,10 +1,11 @@
 """The table ``coding`` of study.toml: the categories of typed answers, and the coders' training."""
 
-import unicodedata
-from collections.abc import Iterable
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from experiment.coding.normalise import normalise
+from experiment.errors import find_repeated
 
 # Coders choose by the number keys 1 to 9.
 MOST_CATEGORIES = 9
@@ -58,11 +59,11 @@ class Coding(_Table):
         names = [category.name for category in self.categories]
         titles = [category.title.strip().casefold() for category in self.categories]
         for key, texts in (("name", names), ("title", titles)):
-            if repeated := _find_repeated(texts):
-                raise ValueError(f'each {key} once among the categories, unlike "{repeated}"')
+            if repeated := find_repeated(texts):
+                raise ValueError(f'each {key} once among the categories, unlike "{repeated[0]}"')
         category_by_answer: dict[str, str] = {}
         for category in self.categories:
-            for answer in map(_fold, category.answers):
+            for answer in map(normalise, category.answers):
                 other = category_by_answer.setdefault(answer, category.name)
                 if other != category.name:
                     raise ValueError(
@@ -81,16 +82,3 @@ class Coding(_Table):
     def names(self) -> tuple[str, ...]:
         """The categories' names, in their order."""
         return tuple(category.name for category in self.categories)
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
-
-
-def _find_repeated(texts: Iterable[str]) -> str:
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            return text
-        seen.add(text)
-    return ""

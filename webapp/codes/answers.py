@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
+from experiment.coding.normalise import normalise
 from experiment.records import Kind, Side
 from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
-from experiment.responses.typed.normalise import normalise
 from experiment.studies.study import Study
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of

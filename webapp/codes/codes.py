@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.coding.categories import Coding
+from experiment.coding.normalise import normalise
 from experiment.coding.rounds import Codes, Round
-from experiment.responses.typed.normalise import normalise
 from webapp.codes.answers import DistinctAnswer
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run

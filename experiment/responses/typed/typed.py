@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from pydantic import Field, ValidationError, model_validator
 
+from experiment.coding.normalise import normalise
 from experiment.errors import StudyError
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
@@ -24,7 +25,6 @@ from experiment.responses.base import (
 )
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
-from experiment.responses.typed.normalise import normalise
 from experiment.responses.typed.text import (
     LONGEST_TEXT,
     RIGHT,

@@ -26,6 +26,10 @@ THING = {"name": "thing", "title": "A thing"}
             'each answer in one category, unlike "dog" in alive and thing',
         ),
         (
+            {"categories": [ALIVE | {"answers": ["a dog."]}, THING | {"answers": ["A  dog"]}]},
+            'each answer in one category, unlike "a dog" in alive and thing',
+        ),
+        (
             {"training": [{"answer": "cat", "category": "animal"}]},
             'one of the categories alive, thing for the training answer "cat", unlike "animal"',
         ),

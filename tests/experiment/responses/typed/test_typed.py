@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from experiment.coding.normalise import list_changes, normalise
 from experiment.errors import StudyError
 from experiment.records import Item, Kind, Side
 from experiment.responses.base import Arrangement, GivenAnswer, Known, Shown
 from experiment.responses.registry import load_response
 from experiment.responses.responders import Accurate
-from experiment.responses.typed.normalise import list_changes, normalise
 from experiment.responses.typed.typed import Typed
 
 ITEM = Item("a-1", Kind.TARGET, "a", "", "t", "", "f", "", "Birds sit in a ___ here.", "")
