@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiment.grammar.source import Place
-from experiment.plugins import unknown_name
 
 _CONSTRAINT = re.compile(r"\s*(\w+(?:\.\w+)?)\s*(!?=)\s*(\w+(?:\.\w+)?)\s*")
 
@@ -65,22 +64,14 @@ def read_constraint(
     known = [term for term in (left, right) if term in domains]
     unknown = [term for term in (left, right) if term not in domains]
     if not known or any("." in term for term in unknown):
-        error = unknown_name("feature", unknown[0], [*of_conditions, *inherent, *of_words])
-        raise place.error(
-            f'"{text}": {error.problem}',
-            key="where",
-            text=text,
-            expected=error.expected,
-            remedy=error.remedy,
+        names = [*of_conditions, *inherent, *of_words]
+        raise place.unknown(
+            "feature", unknown[0], names, owner=f'"{text}": ', key="where", text=text
         )
     if unknown and unknown[0] not in domains[known[0]]:
-        error = unknown_name("value", unknown[0], domains[known[0]])
-        raise place.error(
-            f'"{text}": {known[0]} has {error.problem}',
-            key="where",
-            text=text,
-            expected=error.expected,
-            remedy=error.remedy,
+        owner = f'"{text}": {known[0]} has '
+        raise place.unknown(
+            "value", unknown[0], domains[known[0]], owner=owner, key="where", text=text
         )
     if len({term in of_words for term in known}) > 1:
         raise place.error(

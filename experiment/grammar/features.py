@@ -9,7 +9,6 @@ from experiment.grammar.constraints import Constraint
 from experiment.grammar.lexicon import Lexicon
 from experiment.grammar.source import Place
 from experiment.grammar.tables import TemplateTable
-from experiment.plugins import unknown_name
 
 _INHERENT = re.compile(r"(\w+)\.(\w+)")
 
@@ -47,13 +46,13 @@ def read_features(table: TemplateTable, slots: Mapping[str, Lexicon], place: Pla
     for name, values in table.features.items():
         if isinstance(values, str) and _INHERENT.fullmatch(values):
             if values not in of_words:
-                unknown = unknown_name("inherent feature", values, list(of_words))
-                raise place.error(
-                    f'the feature "{name}": {unknown.problem}',
+                raise place.unknown(
+                    "inherent feature",
+                    values,
+                    list(of_words),
+                    owner=f'the feature "{name}": ',
                     key="features",
                     text=values,
-                    expected=unknown.expected,
-                    remedy=unknown.remedy,
                 )
             inherent[name] = values
             continue

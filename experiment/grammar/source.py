@@ -1,11 +1,13 @@
 """The files of a grammar, with line numbers for error messages."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from experiment.errors import MaterialsError
+from experiment.plugins import unknown_name
 
 Kind = Literal["lexicon", "rewrite", "template"]
 _HEADER = re.compile(
@@ -111,6 +113,28 @@ class Place:
             where=self.source.where(self.kind, self.table, key, text),
             expected=expected,
             remedy=remedy,
+        )
+
+    def unknown(
+        self, what: str, name: str, known: Sequence[str], *, owner: str, key: str, text: str
+    ) -> MaterialsError:
+        """Return an error about a name that is not among the known ones.
+
+        Args:
+            what: What the name names, such as "lexicon".
+            name: The name.
+            known: The known names.
+            owner: What comes before the problem in the message, such as ``slot "N": ``.
+            key: As in ``error``.
+            text: As in ``error``.
+        """
+        problem = unknown_name(what, name, known)
+        return self.error(
+            f"{owner}{problem.problem}",
+            key=key,
+            text=text,
+            expected=problem.expected,
+            remedy=problem.remedy,
         )
 
     def beside(self, name: str, key: str) -> Path:

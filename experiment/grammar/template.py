@@ -26,7 +26,6 @@ from experiment.grammar.patterns import (
 )
 from experiment.grammar.source import Place
 from experiment.grammar.tables import TemplateTable
-from experiment.plugins import unknown_name
 from experiment.records import Kind, Variant
 
 # The sign between two regions of a pattern.
@@ -171,13 +170,8 @@ def _check_regions(table: TemplateTable, place: Place) -> None:
 
 def _find_lexicon(slot: str, name: str, lexicon: Mapping[str, Lexicon], place: Place) -> Lexicon:
     if name not in lexicon:
-        unknown = unknown_name("lexicon", name, list(lexicon))
-        raise place.error(
-            f'slot "{slot}": {unknown.problem}',
-            key="slots",
-            text=name,
-            expected=unknown.expected,
-            remedy=unknown.remedy,
+        raise place.unknown(
+            "lexicon", name, list(lexicon), owner=f'slot "{slot}": ', key="slots", text=name
         )
     return lexicon[name]
 
