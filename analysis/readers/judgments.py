@@ -79,7 +79,7 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
     if items is None:
         raise missing_items_error(path)
     run = interpret_source(source, meaning, read_known_items(items), decided=False).run
-    return run if is_materials(str(items)) else _adopt_questions(run, load_study(str(items)))
+    return _adopt_questions(run, load_study(str(items))) if _is_study(items) else run
 
 
 def _adopt_questions(run: ExportedRun, study: Study) -> ExportedRun:
@@ -125,9 +125,14 @@ def read_known_items(path: Path) -> list[Item]:
     return items
 
 
+def _is_study(path: Path) -> bool:
+    """Return whether the items are a study's; a file is a table, whatever its name."""
+    return not (path.is_file() or is_materials(str(path)))
+
+
 def _read_items(path: Path) -> list[Item]:
     """Return the items of a table or of a study; they may be single sentences."""
-    if not is_materials(str(path)):
+    if _is_study(path):
         return list(load_items(load_study(str(path))))
     try:
         return list(open_materials(path).items())
@@ -371,16 +376,13 @@ def make_facts(path: Path, items: Sequence[Item]) -> RunFacts:
     )
 
 
-def _study_name(path: Path) -> str:
-    return "s_" + re.sub(r"\W+", "_", path.stem.lower(), flags=re.ASCII).strip("_")
-
-
 def make_study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
     """Return a study with the items' constructions; all else is unknown."""
     people = rows.groupby("participant").size()
+    name = "s_" + re.sub(r"\W+", "_", path.stem.lower(), flags=re.ASCII).strip("_")
     return Study(
         folder=path.with_suffix(""),
-        study=About(name=_study_name(path), title=path.stem, version="1", language="en"),
+        study=About(name=name, title=path.stem, version="1", language="en"),
         materials=Materials(items=path.name),
         constructions=[
             Construction(name=name, title=re.sub("_+", " ", name))

@@ -14,6 +14,7 @@ from analysis.findings.finding import ComparisonOptions
 from analysis.readers.judgments import read_judgments
 from analysis.readers.sources import read_source
 from analysis.statistics.accuracy import people_accuracy
+from experiment.errors import MaterialsError
 from experiment.materials.read import materials_hash, read_items
 from experiment.tables.atomic_write import WritingError
 from experiment.tables.files import write_table
@@ -222,6 +223,13 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
 def test_what_cannot_be_used_is_named(read, text, mapping, message):
     with pytest.raises(AnalysisError, match=message):
         read(text, mapping)
+
+
+def test_a_file_of_items_is_a_table_and_not_the_name_of_a_study(tmp_path):
+    for name, text in (("judgments.csv", LONG), ("items.dat", "good,bad\nA b.,A c.\n")):
+        (tmp_path / name).write_text(text)
+    with pytest.raises(MaterialsError, match=r'ending in "\.dat" cannot be read as a table'):
+        read_judgments(tmp_path / "judgments.csv", tmp_path / "items.dat")
 
 
 def test_other_peoples_judgments_are_compared_like_a_run(read, tmp_path, items):
