@@ -1,6 +1,6 @@
 """``parallax paying-copy``: showing and changing which copy of an installation may pay."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -214,11 +214,12 @@ def _refuse_recent_acts(answers: UnknownActs, folder: Path) -> None:
     """
     recent = [act for act in answers.acts if act.is_recent(utc_now())]
     if recent:
+        over = recent[0].at + RECENT + timedelta(seconds=59)  # rounded up to a minute
         raise PayingCopyError(
             f"less than an hour ago, somebody else acted on the platform "
             f"({len(recent)} of the acts above), so another copy may still pay",
             where=", ".join(sorted({f"run {act.run_ref}" for act in recent})),
-            remedy=f"{_explain_handover(folder)}, at {_format_time(recent[0].at + RECENT)} or "
+            remedy=f"{_explain_handover(folder)}, at {_format_time(over)} or "
             "later. It refuses again if the platform shows newer acts by then",
         )
 

@@ -258,6 +258,14 @@ def test_from_a_copy_that_is_gone_it_is_taken_over_by_somebody_s_word(
 
 
 @pytest.mark.one_database
+def test_a_panel_answers_no_questions_about_another_copy(app, sessions, instance, run, second):
+    with create_app(second).extensions["parallax"].sessions.begin() as session:
+        session.execute(text("UPDATE run SET recruiter = 'panel'"))
+    shown = parallax_("paying-copy", "show", "--instance", second)
+    assert f"another copy may have reported to them: {run.ref}." in shown.output
+
+
+@pytest.mark.one_database
 def test_a_copy_on_another_machine_is_found_alive_by_its_address(app, sessions, instance, second):
     with reading(sessions) as session:
         holder = paying_copy.find_holder(session.connection())
