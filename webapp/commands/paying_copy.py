@@ -16,7 +16,7 @@ from webapp.core.keys import Keys, read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Payment, Run
-from webapp.gate import ledger, paying_copy
+from webapp.gate import ledger, panel_call_counter, paying_copy
 from webapp.gate.installation import Installation
 from webapp.gate.paying_copy import Holder, PayingCopyError
 from webapp.http.health import HEALTHZ_PATH, PAYING_COPY_HEADER
@@ -132,9 +132,11 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
         if not yes:
             although = " without the answer of these platforms" if answers.unasked else ""
             click.confirm(f"Take over{although}?", abort=True)
-    # The other copy may have paid since this database was copied.
+    # The other copy may have paid, and reported to panels, since this database was copied.
     ledger.prepare_restore(folder)
     with sessions.begin() as session:
+        if code or not proved:
+            panel_call_counter.mark_restored(session.connection())
         paying_copy.take_right(session.connection(), Installation(folder, load_settings(folder)))
         ledger.raise_epoch(session.connection(), folder)
     with reading(sessions) as session:

@@ -23,7 +23,7 @@ from webapp.core.settings import Settings
 from webapp.database.engine import make_engine, reading
 from webapp.database.locks import FileLock
 from webapp.database.models import Payment, Recruitment
-from webapp.gate import paying_copy
+from webapp.gate import panel_call_counter, paying_copy
 from webapp.gate.gate import GateError, attach_installation, find_blockers
 from webapp.gate.installation import Installation, Operation
 from webapp.payments.pay import make_payments
@@ -201,6 +201,30 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
     # Nor does the first one get it back by its own word.
     back = parallax_("paying-copy", "take-over", "--instance", instance)
     assert "It was handed over to another copy" in str(back.exception)
+    copy.engine.dispose()
+
+
+@pytest.mark.one_database
+def test_a_copied_folder_that_takes_over_holds_reports_that_the_other_one_may_have_made(
+    app, instance, tmp_path
+):
+    folder = tmp_path / "copy"
+    shutil.copytree(instance, folder)
+    copy = create_app(folder).extensions["parallax"]
+    shown = parallax_("paying-copy", "show", "--instance", folder).output
+    request = re.search(r"--to (\w+)", shown)[1]
+    handed = parallax_("paying-copy", "hand-over", "--to", request, "--instance", instance)
+    code = re.search(r"--code (\w+)", handed.output)[1]
+
+    def is_doubtful() -> bool:
+        with reading(copy.sessions) as session:
+            installation = Installation(folder, copy.settings)
+            return panel_call_counter.is_doubtful(session.connection(), installation)
+
+    assert not is_doubtful()
+    taken = parallax_("paying-copy", "take-over", "--code", code, "--instance", folder)
+    assert taken.exit_code == 0
+    assert is_doubtful()
     copy.engine.dispose()
 
 
