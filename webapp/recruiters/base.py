@@ -58,6 +58,11 @@ class Recruiter:
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
 
+    @property
+    def endpoint(self) -> str:
+        """The platform's endpoint by the settings, such as ``live``; empty if there is none."""
+        return str(getattr(self.settings, "endpoint", ""))
+
     def check(self, study: Study) -> None:
         """Check before a launch that the study and the installation have what the recruiter needs.
 
