@@ -90,7 +90,7 @@ def _draw(axes: Axes, panel: Panel, chance: float) -> None:
         axes.axhline(accuracy, color=PEOPLE, linewidth=0.8, linestyle="--")
         axes.annotate(
             name, (0.01, accuracy), xycoords=("axes fraction", "data"), color=PEOPLE,
-            fontsize="x-small", va="bottom",
+            fontsize="small", va="bottom",
         )  # fmt: skip
     for number, (model, rows) in enumerate(panel.models.items()):
         colour, _ = MODELS[number % len(MODELS)]
