@@ -41,7 +41,7 @@ from lm.rnn.network import NetworkShape, build_network
 from lm.sharding import make_shards
 from parallax import cli
 
-STUDY, RENDERING, LONGEST = "marvin_linzen_2018", "lower_case_tokens", 1.3
+STUDY, RENDERING = "marvin_linzen_2018", "lower_case_tokens"
 N_WORDS, TOKENS_PER_STEP = 10_000, 1_000
 
 
@@ -138,7 +138,7 @@ def measure_turn(model: str, texts: list[str], pairs: Path, out: Path) -> tuple[
 
 
 def main() -> None:
-    """Print the table; the exit status is 1 if a command costs more than promised."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--checkpoints", type=int, default=60)
     parser.add_argument("--items", type=int, default=20, help="pairs of each template")
@@ -148,7 +148,6 @@ def main() -> None:
     logging.disable_progress_bar()
     print("| Model | Checkpoints | Sentences | Loading and running, s | Command, s | Ratio |")
     print("|---|---:|---:|---:|---:|---:|")
-    ratios = []
     with TemporaryDirectory() as place:
         pairs = Path(place, "pairs.csv")
         texts = draw_pairs(options.items, pairs)
@@ -164,13 +163,11 @@ def main() -> None:
                 for turn in range(options.turns)
             ]
             reference, command = (min(seconds) for seconds in zip(*turns, strict=True))
-            ratios.append(command / reference)
             print(
                 f"| {name} | {options.checkpoints} | {len(texts):,} | {reference:.1f} | "
-                f"{command:.1f} | {ratios[-1]:.2f} |",
+                f"{command:.1f} | {command / reference:.2f} |",
                 flush=True,
             )
-    sys.exit(1 if max(ratios) > LONGEST else 0)
 
 
 if __name__ == "__main__":
