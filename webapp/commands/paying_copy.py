@@ -214,7 +214,7 @@ def _refuse_recent_acts(answers: UnknownActs, folder: Path) -> None:
     Raises:
         PayingCopyError: One does, so another copy may be working.
     """
-    recent = [act for act in answers.acts if act.is_recent(utc_now())]
+    recent = [act for act in answers.acts if act.shows_activity(utc_now())]
     if recent:
         over = recent[0].at + RECENT + timedelta(seconds=59)  # rounded up to a minute
         raise PayingCopyError(

@@ -107,6 +107,20 @@ def test_more_places_and_a_person_whom_only_the_other_copy_served_are_seen(
     assert "an offer has 5 places instead of 2, first seen here" in places
     assert f"{submission} was submitted by somebody who never took part in this copy" in person
     assert "first seen" not in person
+    # People can submit without taking part, so their submissions alone are no proof.
+    assert "(1 of the acts above)" in str(refused.exception)
+
+
+def test_an_approval_that_was_due_without_anybody_stops_no_take_over(
+    lab, sessions, instance, take_over, clock
+):
+    submission = lab.hand_in(lab.publish())
+    far = copied_far(sessions, instance)
+    clock.go_on(days=21)
+    asked = take_over(far, ask="y\n")
+    seen = f"the work of {lab.ref_of(submission)} was approved, perhaps by the platform itself"
+    assert seen in asked.output
+    assert asked.exit_code == 0
 
 
 def test_a_study_that_only_the_other_copy_published_is_seen(
