@@ -3,9 +3,8 @@
 import csv
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,15 +16,13 @@ from analysis.errors import AnalysisError
 from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.colorless_green import with_published_headers
+from analysis.readers.delimited_tables import read_delimited
 from analysis.readers.program import programs
 from experiment.errors import find_repeated, why_unread
+from experiment.materials.formats import r_files
 from experiment.materials.formats.delimited import (
     MISSING_MARKS,
     MISSING_SIGNS,
-    Layout,
-    TextFile,
-    cells_of,
-    find_layout,
     open_text,
     read_sheet,
 )
@@ -61,8 +58,7 @@ class Source:
         return self.format == _PUBLISHED
 
 
-_OF_R = "R's own format", "Write its table in R: write.csv(TABLE, 'table.csv', row.names = FALSE)"
-_UNREAD = dict.fromkeys((".rds", ".rdata", ".rda"), _OF_R) | {
+_UNREAD = {
     ".gz": ("a compressed file", "Decompress it: gunzip --keep FILE"),
     ".xls": (
         "Excel's former format", "Save the file in one of them from the spreadsheet program"
@@ -114,7 +110,7 @@ def read_source(path: Path, headers: Sequence[str] = (), sheet_title: str = "") 
     Args:
         path: The file or folder.
         headers: The names of all columns, in their order, if the tables have no headers.
-        sheet_title: The sheet of a workbook, if it is not the first.
+        sheet_title: The sheet of a workbook, if it is not the first; the data frame of an R file.
 
     Raises:
         AnalysisError: The file does not exist, has no rows, or cannot be read.
@@ -128,7 +124,8 @@ def read_source(path: Path, headers: Sequence[str] = (), sheet_title: str = "") 
         raise AnalysisError(
             f"the file cannot be read ({why_unread(error)})",
             where=str(path),
-            expected="CSV, TSV, .xlsx, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
+            expected="CSV, TSV, .xlsx, .rds, Parquet, JSON, or results of PCIbex, Ibex, JATOS or "
+            "psiTurk",
         ) from error
     if source.table.empty:
         raise AnalysisError(
@@ -191,7 +188,9 @@ def _read_file(path: Path, headers: Sequence[str], sheet_title: str) -> Source:
             path, json_trials.trials_as_text(frame.to_dict("records")), "table"
         )
     if path.suffix.lower() == ".xlsx":
-        return _read_workbook(path, headers, sheet_title)
+        return _read_rows(path, "workbook", *read_sheet(path, sheet_title), headers)
+    if path.suffix.lower() in r_files.SUFFIXES:
+        return _read_rows(path, "data frame of R", *r_files.read_r_file(path, sheet_title))
     if other := _UNREAD.get(path.suffix.lower()):
         name, remedy = other
         raise AnalysisError(
@@ -223,12 +222,17 @@ def _read_file(path: Path, headers: Sequence[str], sheet_title: str) -> Source:
     return _recognise_program(path, frame, "table", left_out, delimited.notes)
 
 
-def _read_workbook(path: Path, names: Sequence[str], sheet_title: str) -> Source:
-    """Return a workbook's sheet; without names, its first row that is not empty has them."""
-    lines, notes = read_sheet(path, sheet_title)
+def _read_rows(
+    path: Path,
+    format_name: str,
+    lines: Sequence[tuple[int, list[str]]],
+    notes: tuple[str, ...],
+    names: Sequence[str] = (),
+) -> Source:
+    """Return a table of cells; without names, its first row that is not empty has them."""
     cells = [row for _, row in lines if any(cell.strip() for cell in row)]
     if not cells:
-        return Source(path, "workbook", pd.DataFrame())
+        return Source(path, format_name, pd.DataFrame())
     if names:
         refuse_other_number(names, cells[0], str(path))
         cells = [list(names), *cells]
@@ -246,7 +250,7 @@ def _read_workbook(path: Path, names: Sequence[str], sheet_title: str) -> Source
         columns=[headers[place] for place in named],
         dtype=str,
     )
-    return _recognise_program(path, frame, "workbook", notes=notes)
+    return _recognise_program(path, frame, format_name, notes=notes)
 
 
 def _recognise_program(
@@ -289,112 +293,3 @@ def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         drop=True
     )
     return without_headers, int(is_header.sum())
-
-
-_SHOWN, _SAMPLED = 3, 50
-_ROWS_AT_ONCE = 500_000
-
-
-@dataclass(frozen=True, slots=True)
-class Delimited:
-    """The table of a delimited text.
-
-    Attributes:
-        table: Every value as text; missing values are empty.
-        before: The number of lines before the headers.
-        notes: Irregularities, in sentences.
-    """
-
-    table: pd.DataFrame
-    before: int
-    notes: tuple[str, ...]
-
-
-def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
-    """Read CSV or TSV as a table; the delimiter is detected from the headers.
-
-    Comments and titles before the headers are skipped.
-
-    Args:
-        file: The file.
-        headers: The names of its columns, if the file has no headers.
-
-    Raises:
-        ValueError: A row has more cells than the header row.
-        MaterialsError: The headers are more or fewer than the cells of the first row.
-    """
-    layout = _layout_of_spaces(file, find_layout(file, titles=not headers))
-    row_names = not headers and _has_row_names(file, layout)
-    rows = cells_of(file, layout, lenient=True)
-    if headers:
-        line, first = next(rows, (1, []))
-        refuse_other_number(headers, first, f"{file.path}, line {line}")
-        rows = chain([(0, list(headers)), (line, first)], rows)
-    # Check before reading: pandas drops cells without a header.
-    notes = () if row_names else _check_row_lengths(rows)
-    with file.lines(layout.start) as lines:
-        # Read in chunks: every cell is a Python object until its chunk becomes a text column.
-        chunks = pd.read_csv(
-            lines,
-            sep=layout.delimiter,
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-            index_col=None if row_names else False,
-            names=list(headers) or None,
-            chunksize=_ROWS_AT_ONCE,
-        )
-        frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
-    return Delimited(frame.rename(columns=lambda name: str(name).strip()), layout.before, notes)
-
-
-def _layout_of_spaces(file: TextFile, layout: Layout) -> Layout:
-    """Return the layout of a table whose cells are divided by spaces, as R writes it by default."""
-    header = next(cells_of(file, layout, lenient=True), (0, []))[1]
-    if len(header) != 1:
-        return layout
-    spaced = replace(layout, delimiter=" ")
-    sizes = [len(cells) for _, cells in islice(cells_of(file, spaced, lenient=True), _SAMPLED)]
-    is_table = len(sizes) > 1 and sizes[0] > 1 and len(set(sizes[1:])) == 1
-    return spaced if is_table and sizes[1] - sizes[0] in (0, 1) else layout
-
-
-def _has_row_names(file: TextFile, layout: Layout) -> bool:
-    """Return whether rows begin with a name that has no header, as R's ``write.table`` has it.
-
-    Texts without quotation marks may also contain commas, so that tables with commas never do.
-    """
-    if layout.delimiter not in "\t ":
-        return False
-    names, rows = set[str](), cells_of(file, layout, lenient=True)
-    _, header = next(rows, (0, []))
-    number = 0
-    for _, cells in rows:
-        if not cells:
-            continue
-        if len(cells) != len(header) + 1:
-            return False
-        names.add(cells[0])
-        number += 1
-    return number > 0 and len(names) == number
-
-
-def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
-    _, headers = next(rows, (0, []))
-    n_short_rows = 0
-    for line, cells in rows:
-        if any(cell.strip() for cell in cells[len(headers) :]):
-            raise ValueError(f"line {line} has {len(cells)} cells below {len(headers)} headers")
-        n_short_rows += 0 < len(cells) < len(headers)
-    notes = []
-    repeated = [name for name in find_repeated(map(str.strip, headers)) if name]
-    if repeated:
-        notes.append(
-            f"the header {', '.join(repeated[:_SHOWN])} occurs more than once; the second is "
-            f"called {repeated[0]}.1"
-        )
-    if n_short_rows:
-        notes.append(
-            f"{n_short_rows} row(s) have fewer cells than there are headers; was the file cut?"
-        )
-    return tuple(notes)

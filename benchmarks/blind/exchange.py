@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from urllib.parse import unquote
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +12,7 @@ from experiment.records import Kind
 from webapp.database.engine import Sessions
 from webapp.database.models import Response, Run, RunItem, Trial, Verdict
 from webapp.runs.exclude import store_verdicts
+from webapp.sessions.measurements import read_details, stored_steps
 
 
 def give_traces(session: Session) -> None:
@@ -80,8 +82,10 @@ def turn_targets(sessions: Sessions) -> int:
             .where(RunItem.kind != Kind.CATCH)
         ).all()
         for trial, response in rows:
+            if (text := _typed_text(response)) is not None:
+                _type(response, _other_text(trial, text))
             if response.rating is not None and trial.points:
-                response.rating = trial.points + 1 - response.rating
+                response.rating = _mirrored(response.rating, trial.points)
             else:
                 response.chosen_side = _turned(response.chosen_side)
     return len(rows)
@@ -91,18 +95,22 @@ def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
     plain = [(trial, response) for trial, response, kind in theirs if kind != Kind.CATCH]
     catch = [(trial, response) for trial, response, kind in theirs if kind == Kind.CATCH]
     for some in (plain, catch):
-        responses = [response for _, response in some]
+        # A typed text is right where it is accepted: those of catch trials stay.
+        responses = [
+            response for _, response in some if some is plain or _typed_text(response) is None
+        ]
         for column in ("rt_ms", "release_ms", "steps", "trace", "client_uuid"):
             values = [getattr(each, column) for each in responses]
             for each, value in zip(responses, values[1:] + values[:1], strict=True):
                 setattr(each, column, value)
     for number, (trial, response) in enumerate(plain):
         if response.rating is not None and trial.points:
-            response.rating = trial.points + 1 - response.rating
+            response.rating = _mirrored(response.rating, trial.points)
         elif number % 2:
             response.chosen_side = _turned(response.chosen_side)
         else:
             trial.good_side = _turned(trial.good_side)
+    catch = [one for one in catch if _typed_text(one[1]) is None]
     wrong = [one for one in catch if one[0].good_side != one[1].chosen_side]
     right = [one for one in catch if one[0].good_side == one[1].chosen_side]
     for pair in zip(wrong, right, strict=False):
@@ -113,6 +121,30 @@ def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
         for trial, response in catch:
             trial.good_side = _turned(trial.good_side)
             response.chosen_side = _turned(response.chosen_side)
+
+
+def _mirrored(rating: int, points: int) -> int:
+    """Return another rating; of several scales, each digit is the point of one."""
+    if rating <= points:
+        return points + 1 - rating
+    return int("".join("2" if point == "1" else "1" for point in str(rating)))
+
+
+def _typed_text(response: Response) -> str | None:
+    """Return what was typed; None if nothing is typed in the trial."""
+    text = (read_details(response.steps) or {}).get("text")
+    return None if text is None else str(text)
+
+
+def _type(response: Response, text: str) -> None:
+    details = {**(read_details(response.steps) or {}), "text": text}
+    response.steps = stored_steps(None, details)
+
+
+def _other_text(trial: Trial, text: str) -> str:
+    """Return an accepted answer for any other, and the reverse; "same" where none is accepted."""
+    accepted = [unquote(answer) for answer in (trial.options or "").split()[1:]]
+    return "same" if not accepted or text in accepted else accepted[0]
 
 
 def _turned(side: str) -> str:

@@ -6,11 +6,14 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from pathlib import Path
+from types import CodeType
 from unittest import mock
 
 from click.testing import CliRunner
+from jinja2.bccache import Bucket, BytecodeCache
 from prometheus_client import generate_latest
 from sqlalchemy import select
 from werkzeug.routing import Rule
@@ -29,10 +32,11 @@ from benchmarks.blind.routes import (
 )
 from benchmarks.blind.world import NOW, PROJECT, World
 from webapp.core.addresses import RESEARCHER_PATH
+from webapp.core.subprocesses import CommandResult
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
 from webapp.jobs.notices import Cause, Channel, write_notices
-from webapp.researcher import run_page
+from webapp.researcher import run_page, runs
 from webapp.researcher.access import SESSION_COOKIE
 from webapp.server.private_port import collect_registry
 from webapp.users.roles import Role, Scope
@@ -102,7 +106,10 @@ class Reader:
         self._only = re.compile(only)
         # A stream that updates a page ends by itself after one round, while the outputs are read.
         one_round = mock.patch.object(run_page, "_MOST_CHECKS", 1)
-        with self._world.as_it_is() as app, one_round:
+        # The command that writes an export needs no interpreter of its own here.
+        in_process = mock.patch.object(runs, "run_parallax", _run_in_process)
+        with self._world.as_it_is() as app, one_round, in_process:
+            app.jinja_env.bytecode_cache = _TEMPLATES
             self._app, self._browser = app, app.test_client()
             self._browser.set_cookie(SESSION_COOKIE, self._cookie, path=RESEARCHER_PATH)
             self._report, self._link = self._world.report_of_before()
@@ -194,7 +201,7 @@ class Reader:
     def _commands(self) -> Iterator[tuple[str, ...]]:
         yield from READ_COMMANDS
         # Somebody is rejected before everybody is approved.
-        for path, of_run in sorted(commands(parallax.cli), key=lambda each: each[0] != ("reject",)):
+        for path, of_run in sorted(_all_commands(), key=lambda each: each[0] != ("reject",)):
             if of_run and not {path[0], " ".join(path)} & NOT_GIVEN.keys():
                 more = (word.format(who=self._world.people[0]) for word in MORE.get(path, ()))
                 if self._only.search(path[0]):
@@ -208,6 +215,35 @@ class Reader:
             files = [each for each in sorted(written) if each.is_file() and each.suffix == ".csv"]
             tables = [each.read_text("utf-8") for each in files]
         return f"{done.exit_code} {done.output} {done.exception or ''} {' '.join(tables)}"
+
+
+@cache
+def _all_commands() -> tuple[tuple[tuple[str, ...], bool], ...]:
+    return tuple(commands(parallax.cli))
+
+
+def _run_in_process(instance: Path, *arguments: str, limit_s: float | None) -> CommandResult:
+    done = CliRunner(env={"PARALLAX_INSTANCE": str(instance)}).invoke(parallax.cli, arguments)
+    return CommandResult(done.exit_code == 0, done.output)
+
+
+class _Templates(BytecodeCache):
+    """Keeps compiled templates for the servers of all readings."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what was compiled."""
+        bucket.code = self._compiled.get(bucket.key)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        if bucket.code is not None:
+            self._compiled[bucket.key] = bucket.code
+
+
+_TEMPLATES = _Templates()
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -15,4 +15,8 @@ COLUMNS = click.option(
     metavar="A,B,...",
     help="The names of all columns, in their order, of a table without headers.",
 )
-SHEET = click.option("--sheet", default="", help="The sheet of a workbook.  [default: the first]")
+SHEET = click.option(
+    "--sheet",
+    default="",
+    help="The sheet of a workbook (by default the first), or the data frame of a file of R.",
+)

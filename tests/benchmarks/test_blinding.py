@@ -17,8 +17,9 @@ from benchmarks.blind.routes import (
     commands,
     routes,
 )
-from benchmarks.blind.studies import PAID
+from benchmarks.blind.studies import PAID, RULES_OF_TARGETS, RULES_WITHOUT_TARGETS
 from benchmarks.blind.world import NOW, World
+from experiment.exclusion.rules import RULES
 from webapp import create_app
 
 # As a page looks at what stands behind the question mark.
@@ -64,6 +65,12 @@ def test_a_rule_that_counts_targets_tells_of_a_blind_run_no_more_than_its_verdic
     assert judge_again(world.sessions, NOW) > 0
     assert differences(before, reader.read(report=False, only=some)) != []
     world.close()
+
+
+def test_every_kind_of_rule_that_counts_targets_has_a_run():
+    assert RULES_OF_TARGETS.isdisjoint(RULES_WITHOUT_TARGETS)
+    assert set(RULES.built_in) == RULES_OF_TARGETS | RULES_WITHOUT_TARGETS
+    assert [name for name in RULES_WITHOUT_TARGETS if RULES.load(name).reads_targets] == []
 
 
 def test_every_command_is_read_or_says_why_not(tmp_path):

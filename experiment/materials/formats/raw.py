@@ -18,10 +18,12 @@ from experiment.materials.formats.delimited import (
     open_text,
     read_sheet,
 )
+from experiment.materials.formats.r_files import SUFFIXES as R_SUFFIXES
+from experiment.materials.formats.r_files import read_r_file
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 _COMPRESSED = ".gz"
-SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".parquet")
+SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".parquet", *R_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def read_raw(
         language: The language of its text (BCP 47), which determines the encoding of files without
             Unicode.
         columns: The columns' names, if the file has no headers.
-        sheet_title: The sheet of a workbook, if it is not the first.
+        sheet_title: The sheet of a workbook, if it is not the first; the data frame of an R file.
 
     Raises:
         MaterialsError: The file is missing, of another kind, or not a table.
@@ -91,6 +93,9 @@ def read_raw(
     refuse_needless_options(columns, sheet_title, path)
     if path.suffix.lower() == ".xlsx":
         lines, notes = read_sheet(path, sheet_title)
+        return _make_table_from_cells(path, lines, "row", notes, columns)
+    if path.suffix.lower() in R_SUFFIXES:
+        lines, notes = read_r_file(path, sheet_title)
         return _make_table_from_cells(path, lines, "row", notes, columns)
     if path.suffix.lower() == ".jsonl":
         return _read_json_lines(path, language)
@@ -230,11 +235,11 @@ def refuse_needless_options(columns: Sequence[str], sheet_title: str, path: Path
             expected="a table in a text file or a workbook",
             remedy="Leave out --columns",
         )
-    if sheet_title and suffix != ".xlsx":
+    if sheet_title and suffix not in (".xlsx", *R_SUFFIXES):
         raise MaterialsError(
             "the file has no sheets",
             where=str(path),
-            expected="a workbook (.xlsx)",
+            expected="a workbook (.xlsx), or a file of R (.rds, .RData)",
             remedy="Leave out --sheet",
         )
 

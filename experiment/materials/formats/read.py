@@ -102,7 +102,8 @@ def read_materials(
     """Read the items of a file in any of the formats.
 
     Args:
-        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), or a file of a published format.
+        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .rds, .jsonl), or a file of a published
+            format.
         named_headers: Parallax column to the file's header, for headers that are not recognised;
             ``condition`` to several headers joined by plus signs, if they make up the condition.
         identical: Whether a pair's two sentences may be identical.
@@ -113,7 +114,7 @@ def read_materials(
         as_written: Whether to keep double spaces, tabs and new lines inside texts, as a model reads
             them. A study's page shows single spaces, and a note says what that changes.
         columns: The columns' names, if the table has no headers.
-        sheet: The sheet of a workbook, if it is not the first.
+        sheet: The sheet of a workbook, if it is not the first; the data frame of an R file.
 
     Raises:
         MaterialsError: The file cannot be read, or does not define pairs.

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.commands.import_judgments import make_judgments_table
+from analysis.readers.delimited_tables import read_delimited
 from analysis.readers.judgments import interpret_source, read_known_items
 from analysis.readers.mapping import read_mapping
-from analysis.readers.sources import read_delimited, read_source
+from analysis.readers.sources import read_source
 from experiment.materials.formats.delimited import open_text
 
 PEOPLE, ITEMS = 10_000, 1_000
@@ -86,7 +87,7 @@ def test_a_table_read_piece_by_piece_is_the_table(tmp_path, monkeypatch):
     path = tmp_path / "judgments.csv"
     path.write_text("# exported today\n\n" + path.read_text(), encoding="utf-16")
     whole = read_delimited(open_text(path))
-    monkeypatch.setattr("analysis.readers.sources._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("analysis.readers.delimited_tables._ROWS_AT_ONCE", 7)
     pieces = read_delimited(open_text(path))
     pd.testing.assert_frame_equal(whole.table, pieces.table)
     assert (len(pieces.table), pieces.before, next(iter(pieces.table))) == (1_000, 2, "worker")

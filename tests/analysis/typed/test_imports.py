@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+import rdata
 from click.testing import CliRunner
 
 from analysis.commands.import_judgments import judgments
@@ -87,11 +88,12 @@ def test_a_long_table_leaves_empty_answers_out_unless_they_mean_no_answer(tmp_pa
     assert written["no_answer"].tolist() == [False, True]
 
 
-@pytest.mark.parametrize("name", ["table.rds", "table.RData", "table.rda"])
-def test_the_formats_of_r_are_refused_with_the_way_out(tmp_path, name):
-    (tmp_path / name).write_bytes(b"\x1f\x8b")
-    with pytest.raises(AnalysisError, match=r"R's own format .* write.csv\(TABLE"):
-        read_source(tmp_path / name)
+def test_a_data_frame_of_r_is_read(tmp_path):
+    table = pd.DataFrame({"who": ["x", "y"], "a1": ["stamp", "map"]}, dtype=object)
+    rdata.write_rds(tmp_path / "answers.rds", table)
+    source = read_source(tmp_path / "answers.rds")
+    assert source.format == "data frame of R"
+    assert source.table.to_dict("list") == {"who": ["x", "y"], "a1": ["stamp", "map"]}
 
 
 def test_a_workbook_is_read_and_excels_former_format_is_refused(tmp_path):
