@@ -111,6 +111,10 @@ class Recruiter:
         """Return how long after a submission the platform approves it by itself; None if never."""
         return None
 
+    def offer_page(self, offer_id: str) -> str:
+        """Return where a researcher sees an offer on the platform, as an address or in words."""
+        return f"offer {offer_id}"
+
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who arrive as real participants would."""
         # Imported here because simulation needs packages that a server does not.
