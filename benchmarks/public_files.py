@@ -23,6 +23,7 @@ import sys
 import tempfile
 import tomllib
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pandas as pd
+import rdata
 
 from experiment.errors import ParallaxError
 from parallax import cli
@@ -153,10 +155,21 @@ def load(path: Path, read: Mapping[str, object]) -> pd.DataFrame | dict | list[s
         return json.loads(path.read_text("utf-8"))
     if path.suffix == ".jsonl":
         return pd.read_json(path, lines=True, dtype=False)
+    if path.suffix.lower() in (".rds", ".rdata"):
+        return _load_r(path, **read)
     if path.suffix == ".js" or (path.suffix == ".txt" and set(read) <= {"encoding"}):
         return path.read_text(str(read.get("encoding", "utf-8"))).splitlines()
     options = {"sep": _DELIMITERS.get(path.suffix), "dtype": str, "keep_default_na": False}
     return pd.read_csv(path, **{**options, **read})
+
+
+def _load_r(path: Path, name: str = "") -> pd.DataFrame:
+    """Return a data frame of a file of R, with every value as text."""
+    with warnings.catch_warnings():
+        # The library warns of classes that it reads as plain data frames.
+        warnings.simplefilter("ignore")
+        content = rdata.read_rda(path)[name] if name else rdata.read_rds(path)
+    return content.astype(object).map(lambda value: "" if pd.isna(value) else str(value))
 
 
 def texts(*columns: Sequence[str]) -> list[float]:
