@@ -63,6 +63,7 @@ RUNS = {
         *("--products", "1", "--unrelated", "40"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
+    "hostile": ["--inputs", "1", "--quiet-study", "minimal", "--fields", "forms", "typed answers"],
     "moves": ["--moves", "1"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],

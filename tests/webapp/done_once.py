@@ -53,20 +53,22 @@ class DoneOnce:
         """
         if self.circumstances() is None:
             return do()
-        begins = self._state(self._files())
+        begins = self._state(self.files())
         key = (deed, begins)
         if key in _done:
-            self._put_back(_done[key].files)
+            stored = _done[key].files
+            self.put_back({name: zlib.decompress(stored[name]) for name in stored})
             return _done[key].result
 
         result = do()
         if first or begins in _reached:
-            files = self._files()
+            files = self.files()
             _done[key] = _Stored(result, {name: zlib.compress(files[name], 1) for name in files})
             _reached.add(self._state(files))
         return result
 
-    def _files(self) -> dict[tuple[int, Path], bytes]:
+    def files(self) -> dict[tuple[int, Path], bytes]:
+        """Return the content of every file, by the number of its folder and its path there."""
         found = {}
         for number, folder in enumerate(self.folders):
             for path in _stored_in(folder):
@@ -84,13 +86,14 @@ class DoneOnce:
             digest.update(kept)
         return digest.digest()
 
-    def _put_back(self, files: dict[tuple[int, Path], bytes]) -> None:
+    def put_back(self, files: dict[tuple[int, Path], bytes]) -> None:
+        """Give every file the content that it had, and remove the others."""
         for number, folder in enumerate(self.folders):
             for path in _stored_in(folder):
                 if (number, path.relative_to(folder)) not in files:
                     path.unlink()
         for (number, path), content in files.items():
-            _write(self.folders[number] / path, zlib.decompress(content))
+            _write(self.folders[number] / path, content)
 
 
 def _stored_in(folder: Path) -> Iterator[Path]:
@@ -108,6 +111,7 @@ def _content(path: Path) -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     if path.suffix != ".sqlite3":
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         return
     # In memory there is no write-ahead log. The file's connections go on with what is copied.

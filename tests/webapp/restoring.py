@@ -1,7 +1,9 @@
 """A copy of the SQLite database that is put back, as an older backup would be."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from webapp.database.engine import Sessions
@@ -39,3 +41,19 @@ def copied_with_ledger(sessions: Sessions, instance: Path) -> Callable[[], None]
             file.write_bytes(kept)
 
     return restore
+
+
+def copied_far(sessions: Sessions, instance: Path) -> Path:
+    """Copy the installation, as to another machine that does not see this one; return the folder.
+
+    The copy's database says that the installation on the other machine pays.
+    """
+    sessions.kw["bind"].dispose()
+    far = instance.parent / "far"
+    shutil.copytree(instance, far)
+    with closing(sqlite3.connect(far / "parallax.sqlite3")) as database, database:
+        database.execute(
+            "UPDATE stamp SET value = json_set(value, '$.machine', 'another', '$.address', '')"
+            " WHERE name = 'paying copy'"
+        )
+    return far

@@ -47,8 +47,7 @@ def add_coder(session: Session, run: Run, label: str, *, decides: bool, now: dat
             "the coder has no name" if not label else f"the name has {len(label)} characters",
             expected=f"a name of at most {LONGEST_LABEL} characters, which only you see",
         )
-    n_already = sum(coder.decides == decides for coder in list_coders(session, run))
-    if n_already >= (1 if decides else N_CODERS):
+    if not needs_coder(session, run, decides=decides):
         raise RunError(
             "one person decides already" if decides else "two people code already",
             where=f"run {run.ref}",
@@ -120,10 +119,14 @@ def collect_codes(
     }
 
 
-def freeze(
-    session: Session, run: Run, codes: Mapping[str, Codes], *, by: str, now: datetime
-) -> FrozenCoding:
-    """Freeze a version of the codes, which exports contain from then on.
+def needs_coder(session: Session, run: Run, *, decides: bool) -> bool:
+    """Return whether the run needs another coder, or a person who decides disagreements."""
+    n_already = sum(coder.decides == decides for coder in list_coders(session, run))
+    return n_already < (1 if decides else N_CODERS)
+
+
+def check_complete(run: Run, codes: Mapping[str, Codes]) -> None:
+    """Check that the codes of a run can be frozen.
 
     Raises:
         RunError: An answer has not been coded by both coders, or a disagreement is undecided.
@@ -138,6 +141,17 @@ def freeze(
             expected="two codes of each answer, and a decision on each disagreement",
             remedy="Send the coders their links again",
         )
+
+
+def freeze(
+    session: Session, run: Run, codes: Mapping[str, Codes], *, by: str, now: datetime
+) -> FrozenCoding:
+    """Freeze a version of the codes, which exports contain from then on.
+
+    Raises:
+        RunError: An answer has not been coded by both coders, or a disagreement is undecided.
+    """
+    check_complete(run, codes)
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     latest = find_frozen(session, run)
     frozen = FrozenCoding(

@@ -18,11 +18,13 @@ from webapp.codes.answers import list_answers
 from webapp.codes.codes import (
     LONGEST_LABEL,
     add_coder,
+    check_complete,
     collect_codes,
     end_coder,
     find_frozen,
     freeze,
     list_coders,
+    needs_coder,
     read_codes,
 )
 from webapp.database.engine import reading
@@ -31,6 +33,7 @@ from webapp.database.models.run import Coder
 from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.researcher.access import current_user, require_access
+from webapp.researcher.run_checks import check_first
 from webapp.runs.export_queries import select_answered_trials
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -38,6 +41,11 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Right
 
 coding_pages = Blueprint("coding", __name__, template_folder="templates")
+
+_TASKS = {
+    "code": "codes the answers",
+    "decide": "decides where the two coders disagree",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +113,13 @@ def end_coder_link(ref: str) -> Reply:
     return _change(ref, work)
 
 
+def _check_complete(session: Session, run: Run) -> None:
+    check_complete(run, _collect(session, run, _get_coding(session, run)))
+
+
 @coding_pages.post("/runs/<ref>/coding/freeze")
 @require_access(Right.CONDUCT)
+@check_first(_check_complete)
 def freeze_codes(ref: str) -> Reply:
     """Freeze the codes as the next version."""
 
@@ -159,6 +172,11 @@ def _render_page(ref: str, *, problem: str = "") -> str:
             for place, coder in enumerate(list_coders(session, run))
         ]
         frozen = find_frozen(session, run)
+        tasks = {
+            name: text
+            for name, text in _TASKS.items()
+            if needs_coder(session, run, decides=name == "decide")
+        }
     by_people = [code for code in codes.values() if not code.listed]
     return render_template(
         "coding/desk.html",
@@ -166,6 +184,7 @@ def _render_page(ref: str, *, problem: str = "") -> str:
         coding=coding,
         coders=coders,
         frozen=frozen,
+        tasks=tasks,
         n_answers=len(by_people),
         n_listed=len(codes) - len(by_people),
         n_both=sum(bool(code.first and code.second) for code in by_people),

@@ -1,5 +1,6 @@
 """``parallax paying-copy``: showing and changing which copy of an installation may pay."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -9,23 +10,33 @@ from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentState
 from webapp.commands.options import add_instance_option, open_sessions
+from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import Keys, read_keys
-from webapp.database.engine import reading
+from webapp.core.tokens import Tokens
+from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Payment, Run
-from webapp.gate import ledger, paying_copy
+from webapp.gate import ledger, panel_call_counter, paying_copy
 from webapp.gate.installation import Installation
 from webapp.gate.paying_copy import Holder, PayingCopyError
 from webapp.http.health import HEALTHZ_PATH, PAYING_COPY_HEADER
+from webapp.payments.reconciliation.unknown_acts import (
+    RECENT,
+    UnknownActs,
+    find_unknown_acts,
+)
 from webapp.recruiters.settings import load_settings
 
 _TIMEOUT_S = 10.0
 _DOUBTFUL_STATES = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+# So many acts of another copy are printed at most.
+_MAX_PRINTED = 10
 UNDETECTED_COPIES = (
-    "What nobody can exclude: a copy that is switched off and started again later, or a clone of "
-    "the whole machine, still believes that it may pay. Before you take over from a copy that is "
-    "gone, make sure that nobody will start it again. Wait until the platform shows what it "
-    "ordered last (some minutes): an order that does not show yet would be paid again."
+    "What nobody can exclude: a copy that has done nothing lately, one that is switched off and "
+    "started again later, or a clone of the whole machine still believes that it may pay. Before "
+    "you take over from a copy that is gone, make sure that nobody will start it again. Wait until "
+    "the platform shows what it ordered last (some minutes): an order that does not show yet would "
+    "be paid again."
 )
 
 
@@ -39,14 +50,16 @@ def group() -> None:
 def show(instance: Path) -> None:
     """Show which copy has the right to pay."""
     folder = open_instance(instance)
-    with reading(open_sessions(instance)) as session:
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
         connection = session.connection()
         holder = paying_copy.find_holder(connection)
         if paying_copy.is_paying(connection, folder):
             click.echo("This copy has the right to pay and publish.")
             return
-        click.echo("This copy does not have the right to pay and publish.")
-        click.echo(_describe_last_holder(holder))
+    click.echo("This copy does not have the right to pay and publish.")
+    click.echo(_describe_last_holder(holder))
+    _print_answers(_ask_platforms(folder, sessions))
     click.echo(_explain_handover(folder))
 
 
@@ -83,7 +96,9 @@ def hand_over(request: str, instance: Path) -> None:
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     """Take over the right to pay from another copy.
 
-    Afterwards, reconcile every open run before you pay: the other copy may have paid meanwhile.
+    If that copy is gone, the command first asks the platform of each open run what it shows that
+    this copy's database lacks, and refuses if that is less than an hour old. Afterwards, reconcile
+    every open run before you pay: the other copy may have paid meanwhile.
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)
@@ -108,12 +123,20 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
                 where=str(folder),
                 remedy=_explain_handover(folder),
             )
+        answers = _ask_platforms(folder, sessions)
+        _print_answers(answers)
+        _refuse_recent_acts(answers, folder)
+        if yes:
+            _refuse_unasked_platforms(answers)
         click.echo(f"{_describe_last_holder(holder)} {UNDETECTED_COPIES}")
         if not yes:
-            click.confirm("Take over?", abort=True)
-    # The other copy may have paid since this database was copied.
+            although = " without the answer of these platforms" if answers.unasked else ""
+            click.confirm(f"Take over{although}?", abort=True)
+    # The other copy may have paid, and reported to panels, since this database was copied.
     ledger.prepare_restore(folder)
     with sessions.begin() as session:
+        if code or not proved:
+            panel_call_counter.mark_restored(session.connection())
         paying_copy.take_right(session.connection(), Installation(folder, load_settings(folder)))
         ledger.raise_epoch(session.connection(), folder)
     with reading(sessions) as session:
@@ -159,6 +182,65 @@ def _refuse_running_copy(holder: Holder | None, folder: Path) -> None:
         )
 
 
+def _ask_platforms(folder: Path, sessions: Sessions) -> UnknownActs:
+    """Return what the platforms show that this copy's database lacks."""
+    tokens = Tokens.from_keys(_read_keys(folder))
+    return find_unknown_acts(load_settings(folder), sessions, tokens, utc_now())
+
+
+def _print_answers(answers: UnknownActs) -> None:
+    if answers.acts:
+        click.echo(
+            "The platforms show what this copy's database lacks. Another copy did it after the "
+            "database was copied, or a person on the platform's own site:"
+        )
+    for act in answers.acts[:_MAX_PRINTED]:
+        seen = "" if act.is_dated else "first seen here "
+        click.echo(f"  run {act.run_ref}: {act.text}, {seen}{_format_time(act.at)} ({act.page})")
+    if (n_more := len(answers.acts) - _MAX_PRINTED) > 0:
+        click.echo(f"  and {n_more} more that are older")
+    for problem in answers.unasked:
+        click.echo(f"The platform could not be asked: {problem}")
+    if answers.silent:
+        click.echo(
+            "The panels of these runs answer no questions, so another copy may have reported to "
+            f"them: {', '.join(answers.silent)}."
+        )
+
+
+def _refuse_recent_acts(answers: UnknownActs, folder: Path) -> None:
+    """Check that no platform shows a recent act that this copy's database lacks.
+
+    Raises:
+        PayingCopyError: One does, so another copy may be working.
+    """
+    recent = [act for act in answers.acts if act.is_recent(utc_now())]
+    if recent:
+        over = recent[0].at + RECENT + timedelta(seconds=59)  # rounded up to a minute
+        raise PayingCopyError(
+            f"less than an hour ago, somebody else acted on the platform "
+            f"({len(recent)} of the acts above), so another copy may still pay",
+            where=", ".join(sorted({f"run {act.run_ref}" for act in recent})),
+            remedy=f"{_explain_handover(folder)}, at {_format_time(over)} or "
+            "later. It refuses again if the platform shows newer acts by then",
+        )
+
+
+def _refuse_unasked_platforms(answers: UnknownActs) -> None:
+    """Check that every platform was asked, before a take-over without a question.
+
+    Raises:
+        PayingCopyError: One was not.
+    """
+    if answers.unasked:
+        raise PayingCopyError(
+            "a platform could not be asked what another copy did lately",
+            where=", ".join(problem.partition(":")[0] for problem in answers.unasked),
+            remedy="Try again when the platform answers. To take over without its answer, leave "
+            "out --yes, and confirm",
+        )
+
+
 def _find_running_copy(holder: Holder) -> str:
     """Return the address of the paying copy, if its server answers there."""
     if not holder.copy:
@@ -194,3 +276,7 @@ def _explain_handover(folder: Path) -> str:
 
 def _read_keys(folder: Path) -> Keys:
     return read_keys(folder, load_settings(folder).secret_key_file)
+
+
+def _format_time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

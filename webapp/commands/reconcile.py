@@ -224,10 +224,10 @@ _REPORTS_HEADER = ("participant", "ending", "state", "tries", "the platform's an
 _MOST_CHARACTERS = 60
 _NOT_OWED = "not owed yet"
 _RESTORE_REMEDY = (
-    "The database was restored, so the panel may know of endings that are held here, and no "
-    "ending may be sent twice. 1. Look at the panel's own pages. 2. Record each held ending that "
-    "it knows with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings of "
-    "new participants are sent by themselves again."
+    "The database was restored or copied, so the panel may know of endings that are held here, and "
+    "no ending may be sent twice. 1. Look at the panel's own pages. 2. Record each held ending "
+    "that it knows with --by-hand WHO. 3. Then --fix --again sends the others. After that, endings "
+    "of new participants are sent by themselves again."
 )
 
 

@@ -37,8 +37,8 @@ def check_panel_calls(connection: Connection, _installation: Installation) -> It
     )
     if commands := "; ".join(f"parallax reconcile {ref}" for ref in refs):
         yield Blocker(
-            "the database was restored, so panels may already have received reports that it "
-            "lists as unsent",
+            "the database was restored or copied, so panels may already have received reports that "
+            "it lists as unsent",
             "Compare each run with its panel's own pages. List the reports on hold with: "
             f"{commands}",
             frozenset({Operation.TELL_PANELS}),
@@ -68,7 +68,10 @@ def prepare_restore(instance: Path) -> None:
 
 
 def mark_restored(connection: Connection) -> None:
-    """Mark a restored database as such, for the other machines; writes to the database."""
+    """Mark a database that was restored, or copied while another copy had the right to pay.
+
+    Writes to the database, so that all its machines know.
+    """
     set_stamp(connection, _DOUBT, "restored")
 
 

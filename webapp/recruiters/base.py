@@ -58,6 +58,11 @@ class Recruiter:
     def __init__(self, settings: BaseModel) -> None:
         self.settings = settings
 
+    @property
+    def endpoint(self) -> str:
+        """The platform's endpoint by the settings, such as ``live``; empty if there is none."""
+        return str(getattr(self.settings, "endpoint", ""))
+
     def check(self, study: Study) -> None:
         """Check before a launch that the study and the installation have what the recruiter needs.
 
@@ -105,6 +110,10 @@ class Recruiter:
     def pays_after(self, study: Study) -> timedelta | None:
         """Return how long after a submission the platform approves it by itself; None if never."""
         return None
+
+    def offer_page(self, offer_id: str) -> str:
+        """Return where a researcher sees an offer on the platform, as an address or in words."""
+        return f"offer {offer_id}"
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who arrive as real participants would."""

@@ -163,6 +163,8 @@ class OfferState:
             was posted with another reward; None if the platform does not tell.
         revived: For an offer that was ended with free places: the least number of places that
             workers find once it gets more; 0 otherwise.
+        posted_at: When it was posted or published; None if it was not, or the platform does not
+            tell.
     """
 
     places: int
@@ -172,6 +174,7 @@ class OfferState:
     expires_at: datetime | None
     reward_minor: int | None = None
     revived: int = 0
+    posted_at: datetime | None = None
 
     def is_open(self, now: datetime) -> bool:
         """Return whether workers can find the offer."""
@@ -197,6 +200,8 @@ class Submission:
         fields: The fields of our page's form, sent through the worker's browser and so untrusted.
         paid_minor: The amount paid for it without bonuses; None if the amount follows from its
             status and the task's reward.
+        decided_at: The time at which it was approved or rejected; None if it was not, or the
+            platform does not tell.
     """
 
     assignment_id: str
@@ -207,6 +212,7 @@ class Submission:
     submitted_at: datetime | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     paid_minor: int | None = None
+    decided_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,20 +88,36 @@ class PollResult:
 def poll_run(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> PollResult:
     """Update our records of a run's assignments from the platform.
 
-    If a HIT's call fails, the other HITs are still polled; the failure is raised at the end. After
-    several unanswered HITs in a row, polling stops.
-
     Raises:
         RunError: The run was not published, or was published elsewhere.
         PlatformError: A call was refused or not answered; the next poll continues from there.
     """
-    changes = Counter[tuple[AssignmentStatus, ...]]()
-    failure: PlatformError | None = None
-    granted = refused = unanswered = 0
     try:
         granted, refused = _grant_qualification(sessions, platform, run_ref, now)
-    except PlatformError as error:
-        failure = error
+    except PlatformError:
+        poll_hits(sessions, platform, run_ref, now)
+        raise
+    changes = poll_hits(sessions, platform, run_ref, now)
+    return PollResult(changes[SUBMITTED_STATUSES], changes[RETURNED_STATUSES], granted, refused)
+
+
+def poll_hits(
+    sessions: Sessions, platform: Platform, run_ref: str, now: datetime
+) -> Counter[tuple[AssignmentStatus, ...]]:
+    """Update our records of a run's assignments; the platform is only read.
+
+    If a HIT's call fails, the other HITs are still polled; the failure is raised at the end. After
+    several unanswered HITs in a row, polling stops.
+
+    Returns:
+        How many assignments have a new status, by its kind.
+
+    Raises:
+        PlatformError: A call was refused or not answered; the next poll continues from there.
+    """
+    changes = Counter[tuple[AssignmentStatus, ...]]()
+    failure: PlatformError | None = None
+    unanswered = 0
     with reading(sessions) as session:
         run = find_named_run(session, run_ref)
         hits = session.scalars(
@@ -118,7 +134,7 @@ def poll_run(sessions: Sessions, platform: Platform, run_ref: str, now: datetime
                 break
     if failure is not None:
         raise failure
-    return PollResult(changes[SUBMITTED_STATUSES], changes[RETURNED_STATUSES], granted, refused)
+    return changes
 
 
 def _poll_hit(

@@ -28,6 +28,7 @@ from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
 from webapp.researcher.reports import reading_pages, reports_pages
 from webapp.researcher.rule_forms import rule_pages
+from webapp.researcher.run_checks import why_not
 from webapp.researcher.run_page import chart_pages, live_pages
 from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
 from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
@@ -81,4 +82,5 @@ def register_researcher_pages(app: Flask) -> None:
     app.add_url_rule("/", "start", lambda: redirect(f"{RESEARCHER_PATH}/"))
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
+    app.jinja_env.globals["why_not"] = why_not
     app.jinja_env.filters |= TEMPLATE_FILTERS | {"study_name": show_study_name}

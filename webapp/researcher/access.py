@@ -14,12 +14,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from experiment.errors import ParallaxError
 from webapp.core.addresses import RESEARCHER_PATH
 from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
+from webapp.researcher.run_checks import refuse_impossible_act
 from webapp.researcher.template_globals import DONE_ARGUMENT, make_template_globals
+from webapp.runs.second_person import SecondPersonError
 from webapp.services import current_services
 from webapp.users.projects import get_project_rights
 from webapp.users.roles import Right, Role, find_lowest_role
@@ -119,7 +122,10 @@ def _check_access() -> ResponseReturnValue | None:
         check_project_right(g.user, needed)
     elif not Role(g.user.role).may(needed):
         raise make_role_refusal(g.user, needed)
-    return _redirect_to_second_factor(g.user)
+    to_second_factor = _redirect_to_second_factor(g.user)
+    if to_second_factor is None and "ref" in (request.view_args or {}):
+        refuse_impossible_act(request.endpoint or "", (request.view_args or {})["ref"])
+    return to_second_factor
 
 
 def _redirect_to_second_factor(user: User) -> ResponseReturnValue | None:
@@ -141,8 +147,17 @@ def _render_refusal(error: RequestError) -> ResponseReturnValue:
         HTTPStatus.FORBIDDEN: "Not allowed",
     }
     heading = titles.get(HTTPStatus(error.status)) or "Nothing was done"
-    page = render_template("researcher/error.html", heading=heading, text=error.problem)
+    sees_run = Right.SEE in g.get("rights", ()) and error.status != HTTPStatus.NOT_FOUND
+    ref = (request.view_args or {}).get("ref") if sees_run else None
+    page = render_template("researcher/error.html", heading=heading, text=error.problem, ref=ref)
     return page, error.status
+
+
+def get_refusal_status(error: ParallaxError) -> HTTPStatus:
+    """Return the status of the page that shows why an act was not done."""
+    # The first of two people has done their part: the request is stored.
+    is_half_done = isinstance(error, SecondPersonError)
+    return HTTPStatus.ACCEPTED if is_half_done else HTTPStatus.CONFLICT
 
 
 def _find_signed_in_user(token: str) -> tuple[User, SignIn] | None:

@@ -31,7 +31,13 @@ from webapp.payments.rewards import (
 )
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.recruitment.publish import find_recruitment
-from webapp.researcher.access import current_user, redirect_after_act, require_access
+from webapp.researcher.access import (
+    current_user,
+    get_refusal_status,
+    redirect_after_act,
+    require_access,
+)
+from webapp.researcher.run_checks import check_first, check_may_pay
 from webapp.researcher.template_globals import get_page_number
 from webapp.runs.people_table import PAGE_SIZE
 from webapp.services import current_services
@@ -140,6 +146,7 @@ def preview_payments(ref: str) -> str:
 
 @money_pages.post("/runs/<ref>/money/pay")
 @require_access(Right.PAY)
+@check_first(check_may_pay)
 def make_payments(ref: str) -> ResponseReturnValue:
     """Make the confirmed payments, if the proposal is still the same."""
     form = MoneyForm.from_form()
@@ -171,7 +178,7 @@ def make_payments(ref: str) -> ResponseReturnValue:
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's page of money."""
     ref = (request.view_args or {})["ref"]
-    return _render_page(ref, problem=str(error)), 409
+    return _render_page(ref, problem=str(error)), get_refusal_status(error)
 
 
 def make_compensation_link(ref: str) -> str:

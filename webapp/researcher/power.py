@@ -10,6 +10,7 @@ from webapp.errors import RequestError
 from webapp.jobs.long_jobs import ENDED_STATES, RESULT_FOLDER, Job, JobState, Step
 from webapp.researcher.access import current_user, get_current_project_id, require_access
 from webapp.researcher.reports import (
+    describe_full_queue,
     get_job_queue,
     get_long_jobs,
     get_report_folder,
@@ -178,4 +179,5 @@ def _render_page(called: str) -> str:
         now=current_services().now(),
         at_work=any(job.state not in ENDED_STATES for job in jobs),
         project=get_project_name(),
+        full_queue=describe_full_queue(_make_job_subject(called)),
     )

@@ -16,6 +16,7 @@ from webapp.database.retry import run_in_transaction
 from webapp.errors import RequestError
 from webapp.payments.debts import describe_project_debts
 from webapp.researcher.access import current_user, require_access
+from webapp.researcher.run_checks import describe_refusal
 from webapp.researcher.study_folders import get_project_uploads, measure_folder_bytes
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
@@ -34,6 +35,7 @@ from webapp.users.projects import (
     LIMITS,
     ProjectError,
     add_project,
+    check_may_end,
     end_project,
     find_open_project,
     find_project,
@@ -211,11 +213,14 @@ def _render_project_page(name: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
         project = find_project(session, name)
-        facts = {
+        facts: dict[str, object] = {
             "members": list_members(session, project),
             "invitations": list_open_invitations(session, project, services.now()),
             "used": _measure_usage(session, project),
+            "no_end": describe_refusal(lambda: check_may_end(session, project)),
         }
+        # The debts of running studies are shown where they can be paid.
+        facts["owed"] = "" if facts["no_end"] else describe_project_debts(session, project)
     return render_template(
         "researcher/project.html",
         project=project,

@@ -23,6 +23,7 @@ from webapp.researcher.money import (
     open_payments,
     show_error,
 )
+from webapp.researcher.run_checks import check_first, check_may_pay
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.services import current_services
 from webapp.users.roles import Right
@@ -50,6 +51,7 @@ def compare_payments(ref: str) -> str:
 
 @reconciling_pages.post("/runs/<ref>/reconcile/fix")
 @require_access(Right.PAY)
+@check_first(check_may_pay)
 def fix_safe_discrepancies(ref: str) -> ResponseReturnValue:
     """Fix the discrepancies that are safe to fix, and show the others."""
     payments = open_payments(ref, MoneyForm.from_form())

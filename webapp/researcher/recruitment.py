@@ -6,6 +6,7 @@ from itertools import chain
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from experiment import money
 from experiment.errors import ParallaxError
@@ -13,6 +14,8 @@ from experiment.payment.cost import refuse_out_of_bounds
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
+from webapp.gate.gate import refuse_if_blocked
+from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
@@ -28,8 +31,14 @@ from webapp.recruitment.plan_cost import (
 from webapp.recruitment.poll import poll_run
 from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
 from webapp.recruitment.publish import PublishPlan, carry_out_plan, draft_plan, find_recruitment
-from webapp.recruitment.terms import refuse_other_owner
-from webapp.researcher.access import current_user, redirect_after_act, require_access
+from webapp.recruitment.terms import refuse_other_owner, refuse_unpublishable
+from webapp.researcher.access import (
+    current_user,
+    get_refusal_status,
+    redirect_after_act,
+    require_access,
+)
+from webapp.researcher.run_checks import check_first
 from webapp.researcher.run_page import render_run_page
 from webapp.researcher.template_globals import parse_whole_number
 from webapp.runs.launch import check_responsible_people
@@ -41,6 +50,20 @@ from webapp.users.roles import Right
 recruitment_pages = Blueprint("recruitment", __name__)
 _MOST_HOURS = 24 * 365
 _DIGITS = 6
+
+
+def _check_may_publish(session: Session, _run: Run) -> None:
+    refuse_if_blocked(Operation.PUBLISH, session.connection())
+
+
+def _check_publishable(session: Session, run: Run) -> None:
+    services = current_services()
+    recruiter, publication = services.recruiter(run.recruiter), find_recruitment(session, run)
+    endpoint = recruiter.endpoint or (publication.endpoint if publication is not None else "")
+    if endpoint:  # else only the platform's client knows it, and refuses later
+        link = recruiter.invitation(services.settings.link_base, run.ref)
+        refuse_unpublishable(run, endpoint, link, publication)
+    _check_may_publish(session, run)
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment")
@@ -71,6 +94,7 @@ def show_offer_progress(ref: str) -> ResponseReturnValue:
 
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
 @require_access(Right.CONDUCT)
+@check_first(_check_may_publish)
 def pause_recruitment(ref: str) -> ResponseReturnValue:
     """Hide the run's offers from new participants; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
@@ -81,6 +105,7 @@ def pause_recruitment(ref: str) -> ResponseReturnValue:
 
 @recruitment_pages.post("/runs/<ref>/recruitment/extend")
 @require_access(Right.CONDUCT)
+@check_first(_check_may_publish)
 def extend_recruitment(ref: str) -> ResponseReturnValue:
     """Keep the run's open offers available for more hours, counted from now."""
     hours = parse_whole_number(request.form.get("hours", ""), _DIGITS)
@@ -98,6 +123,7 @@ def extend_recruitment(ref: str) -> ResponseReturnValue:
 
 @recruitment_pages.post("/runs/<ref>/recruitment/write")
 @require_access(Right.CONDUCT)
+@check_first(_check_may_publish)
 def message_participants(ref: str) -> ResponseReturnValue:
     """Send a message to the run's participants on their platform, after a confirmation."""
     run, platform = _open_run_platform(ref)
@@ -130,6 +156,7 @@ def message_participants(ref: str) -> ResponseReturnValue:
 
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
 @require_access(Right.PAY)
+@check_first(_check_publishable)
 def show_publish_plan(ref: str) -> str:
     """Show the cost of publishing the run's open places."""
     run, platform = _open_run_platform(ref)
@@ -138,6 +165,7 @@ def show_publish_plan(ref: str) -> str:
 
 @recruitment_pages.post("/runs/<ref>/recruitment/publish")
 @require_access(Right.PAY)
+@check_first(_check_publishable)
 def publish_run(ref: str) -> ResponseReturnValue:
     """Publish the confirmed plan, if it is still the same."""
     run, platform = _open_run_platform(ref)
@@ -155,7 +183,8 @@ def publish_run(ref: str) -> ResponseReturnValue:
 @recruitment_pages.errorhandler(ParallaxError)
 def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's own page."""
-    return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    page = render_run_page((request.view_args or {})["ref"], problem=str(error))
+    return page, get_refusal_status(error)
 
 
 def _open_run_platform(ref: str) -> tuple[Run, Platform]:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, cast
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import escape
+from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
 from webapp.core.subprocesses import run_in_thread
 from webapp.database.engine import reading
+from webapp.database.models import Run
 from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import ENDED_STATES, EXPORT_FOLDER, JobState, Step
 from webapp.researcher.access import current_user, require_access
+from webapp.researcher.run_checks import check_first
 from webapp.researcher.run_page import render_run_page
 from webapp.runs.blinding import check_unblinded
 from webapp.services import current_services
@@ -50,14 +53,36 @@ def show_reports(ref: str) -> str:
     return _render_page(ref)
 
 
+def describe_full_queue(subject: str) -> str:
+    """Return why a run or a study gets no further job now; empty if it gets one."""
+    waiting = [job for job in get_long_jobs().list_jobs(subject) if job.state not in ENDED_STATES]
+    if len(waiting) < _MOST_WAITING:
+        return ""
+    return f"{len(waiting)} jobs are waiting or at work here. Wait for them, or cancel one."
+
+
+def refuse_too_many_jobs(subject: str) -> None:
+    """Refuse another job for a run or a study with several waiting jobs.
+
+    Raises:
+        RequestError: Several jobs wait.
+    """
+    if problem := describe_full_queue(subject):
+        raise RequestError(problem, status=409, code="enough_jobs")
+
+
+def _check_queue(_session: Session, run: Run) -> None:
+    refuse_too_many_jobs(run.ref)
+
+
 @reports_pages.post("/runs/<ref>/reports")
 @require_access(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
+@check_first(_check_queue)
 def start_report(ref: str) -> ResponseReturnValue:
     """Queue a run's export, scoring and comparison."""
     services, jobs = current_services(), get_long_jobs()
     with reading(services.sessions) as session:
         check_unblinded(session, find_run(session, ref))
-    refuse_too_many_jobs(ref)
     models = [name for name in request.form.getlist("model") if name in list_installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
@@ -97,22 +122,6 @@ def delete_report(ref: str) -> Response:
 def show_error(error: RunError) -> ResponseReturnValue:
     """Show on the run's page that the run is blind."""
     return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
-
-
-def refuse_too_many_jobs(ref: str) -> None:
-    """Refuse another job for a run with several waiting jobs.
-
-    Raises:
-        RequestError: Several jobs wait.
-    """
-    waiting = [job for job in get_long_jobs().list_jobs(ref) if job.state not in ENDED_STATES]
-    if len(waiting) >= _MOST_WAITING:
-        raise RequestError(
-            f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
-            "Wait for them, or cancel one.",
-            status=409,
-            code="enough_jobs",
-        )
 
 
 def list_installed_models() -> list[str]:

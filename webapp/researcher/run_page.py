@@ -101,6 +101,7 @@ def _collect_run_data(ref: str) -> dict[str, object]:
             "run": run,
             "project": get_project_name(session, run),
             "pays": pays,
+            "spends": pays and recruiter.endpoint == "live",
             "published": published,
             "has_answers": has_answers(session, run),
             "serverless": find_static_mark(session, run) is not None,

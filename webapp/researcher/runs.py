@@ -9,28 +9,36 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from experiment.errors import ParallaxError
 from webapp.core.subprocesses import run_parallax
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import run_in_transaction
-from webapp.errors import RequestError, RunError, WebappError
+from webapp.errors import RequestError, RunError
 from webapp.jobs.long_jobs import Step
 from webapp.payments.debts import describe_debts, find_debts
-from webapp.researcher.access import current_user, redirect_after_act, require_access
+from webapp.researcher.access import (
+    current_user,
+    get_refusal_status,
+    redirect_after_act,
+    require_access,
+)
 from webapp.researcher.reports import (
     get_job_queue,
     get_long_jobs,
     log_report_act,
     refuse_too_many_jobs,
 )
+from webapp.researcher.run_checks import check_first
 from webapp.researcher.run_page import render_run_page
 from webapp.researcher.study_folders import get_instance_folder, zip_folder
 from webapp.researcher.template_globals import get_page_number, parse_whole_number
 from webapp.runs.blinding import check_unblinded, unblind_with_second_person
-from webapp.runs.exclude import ExclusionCounts, store_verdicts
+from webapp.runs.exclude import ExclusionCounts, check_rules_can_decide, store_verdicts
 from webapp.runs.launch import add_places_to_run
 from webapp.runs.people_table import PAGE_SIZE
 from webapp.runs.runs import (
+    check_may_open,
     close_run,
     describe_rules,
     list_run_progress,
@@ -40,7 +48,7 @@ from webapp.runs.runs import (
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
-from webapp.users.projects import ProjectError, filter_visible_runs, list_projects
+from webapp.users.projects import filter_visible_runs, list_projects
 from webapp.users.roles import Right, Role
 
 _DIGITS = 9
@@ -85,7 +93,7 @@ def show_run(ref: str) -> str:
 def close_to_newcomers(ref: str) -> ResponseReturnValue:
     """Close a run to new participants."""
     if owed := _describe_debts(ref):
-        return render_run_page(ref, owed, asked="runs.close_to_newcomers"), 409
+        return render_run_page(ref, owed, asked="runs.close_to_newcomers")
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -97,6 +105,7 @@ def close_to_newcomers(ref: str) -> ResponseReturnValue:
 
 @run_pages.post("/runs/<ref>/open")
 @require_access(Right.CONDUCT)
+@check_first(check_may_open)
 def reopen_run(ref: str) -> Response:
     """Reopen a run."""
 
@@ -122,8 +131,13 @@ def add_places(ref: str) -> ResponseReturnValue:
     return _change_run(ref, change)
 
 
+def _check_rules(session: Session, run: Run) -> None:
+    check_rules_can_decide(run, current_services().study_of(session, run))
+
+
 @run_pages.post("/runs/<ref>/exclude")
 @require_access(Right.REVIEW)
+@check_first(_check_rules)
 def apply_exclusion_rules(ref: str) -> ResponseReturnValue:
     """Apply the study's exclusion rules to participants who finished."""
     decide_exclusions(ref, by=current_user().name)
@@ -149,11 +163,11 @@ def download_export(ref: str) -> ResponseReturnValue:
     return make_export_zip(ref, by=current_user().name)
 
 
-@run_pages.errorhandler(RunError)
-@run_pages.errorhandler(ProjectError)
-def show_error(error: WebappError) -> ResponseReturnValue:
+@run_pages.errorhandler(ParallaxError)
+def show_error(error: ParallaxError) -> ResponseReturnValue:
     """Show the error's message on the run's own page."""
-    return render_run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    page = render_run_page((request.view_args or {})["ref"], problem=str(error))
+    return page, get_refusal_status(error)
 
 
 def decide_exclusions(ref: str, *, by: str) -> ExclusionCounts:
@@ -220,27 +234,29 @@ _MOST_PROGRAMS = 1_000
 _N_WORKERS = "2"
 
 
-@rehearsing_pages.post("/runs/<ref>/rehearsal")
-@require_access(Right.CONDUCT)
-def start_rehearsal(ref: str) -> ResponseReturnValue:
-    """Let programs take part through the pages of a simulated run."""
-    services = current_services()
-    people = parse_whole_number(request.form.get("people", ""), 4)
-    with reading(services.sessions) as session:
-        run = find_run(session, ref)
+def _check_rehearsal(_session: Session, run: Run) -> None:
     if not run.simulated or run.closed_at is not None:
         raise RequestError(
             "Programs take part only in a simulated run that is open.",
             status=409,
             code="not_simulated",
         )
+    refuse_too_many_jobs(run.ref)
+
+
+@rehearsing_pages.post("/runs/<ref>/rehearsal")
+@require_access(Right.CONDUCT)
+@check_first(_check_rehearsal)
+def start_rehearsal(ref: str) -> ResponseReturnValue:
+    """Let programs take part through the pages of a simulated run."""
+    services = current_services()
+    people = parse_whole_number(request.form.get("people", ""), 4)
     if not 1 <= people <= _MOST_PROGRAMS:
         raise RequestError(
             f"The number of programs must be from 1 to {_MOST_PROGRAMS:,}.",
             status=400,
             code="bad_number",
         )
-    refuse_too_many_jobs(ref)
     command = ("simulate", ref, "--participants", str(people), "--workers", _N_WORKERS)
     steps = [Step("programs take part", command)]
     user_name, now = current_user().name, services.now()
@@ -259,7 +275,7 @@ archive_pages = Blueprint("archive", __name__)
 def archive_run(ref: str) -> ResponseReturnValue:
     """Archive a closed run."""
     if owed := _describe_debts(ref):
-        return render_run_page(ref, owed, asked="archive.archive_run"), 409
+        return render_run_page(ref, owed, asked="archive.archive_run")
     return _set_archived(ref, into=True)
 
 

@@ -138,16 +138,9 @@ def _collect_everyone(session: Session, run: Run, study: Study) -> Everyone:
 
     Else none.
     """
-    comparing = [rule.rule for rule in study.exclusion if needs_everyone(load_rule(rule))]
-    if not comparing:
+    if not _list_comparing_rules(study):
         return Everyone(())
-    if run.closed_at is None:
-        raise RunError(
-            f'the exclusion rule "{comparing[0]}" compares all participants, but the run'
-            f' "{run.ref}" is open: later participants would change the verdicts',
-            expected="a closed run",
-            remedy=f"Close it with: parallax close {run.ref}",
-        )
+    check_rules_can_decide(run, study)
     finished = select(Participant).where(
         Participant.run_id == run.id,
         Participant.state == State.FINISHED,
@@ -155,6 +148,26 @@ def _collect_everyone(session: Session, run: Run, study: Study) -> Everyone:
     )
     people = session.scalars(finished.order_by(Participant.id))
     return Everyone([_load_answers(session, person, study) for person in people.all()])
+
+
+def check_rules_can_decide(run: Run, study: Study) -> None:
+    """Check that the exclusion rules can decide now.
+
+    Raises:
+        RunError: A rule compares all participants, and the run is open.
+    """
+    comparing = _list_comparing_rules(study)
+    if comparing and run.closed_at is None:
+        raise RunError(
+            f'the exclusion rule "{comparing[0]}" compares all participants, but the run'
+            f' "{run.ref}" is open: later participants would change the verdicts',
+            expected="a closed run",
+            remedy=f"Close it with: parallax close {run.ref}",
+        )
+
+
+def _list_comparing_rules(study: Study) -> list[str]:
+    return [rule.rule for rule in study.exclusion if needs_everyone(load_rule(rule))]
 
 
 def _collect_certificates(session: Session, run: Run, study: Study) -> dict[int, Certificate]:

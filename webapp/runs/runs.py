@@ -23,6 +23,7 @@ from webapp.database.models import (
     AuditEntry,
     Event,
     Participant,
+    Project,
     Run,
     RunCount,
     RunSummary,
@@ -299,8 +300,8 @@ def close_run(session: Session, run: Run, now: datetime) -> None:
         session.flush()
 
 
-def open_run(session: Session, run: Run) -> None:
-    """Reopen a run to new participants.
+def check_may_open(session: Session, run: Run) -> None:
+    """Check that a run may be open to new participants.
 
     Raises:
         RunError: The run is taken without a server, or was stopped by its rule.
@@ -314,7 +315,18 @@ def open_run(session: Session, run: Run) -> None:
             remedy="Launch another run of the study for more participants",
         )
     if run.closed_at is not None and run.project_id is not None:
-        check_run_limit(session, lock_project(session, run.project_id))
+        check_run_limit(session, session.get_one(Project, run.project_id))
+
+
+def open_run(session: Session, run: Run) -> None:
+    """Reopen a run to new participants.
+
+    Raises:
+        WebappError: It may not be open (``check_may_open``).
+    """
+    if run.project_id is not None:
+        lock_project(session, run.project_id)
+    check_may_open(session, run)
     run.closed_at = None
     session.flush()
 

@@ -114,8 +114,8 @@ def set_limits(
     record_act(session, by, "limits changed", now, before=old_limits, after=new_limits)
 
 
-def end_project(session: Session, project: Project, *, by: str, now: datetime) -> None:
-    """End a project: its members lose access; its runs and data stay, visible only to owners.
+def check_may_end(session: Session, project: Project) -> None:
+    """Check that nobody can take part in a project.
 
     Raises:
         ProjectError: A run of it is open, or participants are active.
@@ -136,6 +136,15 @@ def end_project(session: Session, project: Project, *, by: str, now: datetime) -
             remedy=f"Close its runs ({', '.join(open_runs) or 'done'}) and wait until everybody"
             " has finished or left",
         )
+
+
+def end_project(session: Session, project: Project, *, by: str, now: datetime) -> None:
+    """End a project: its members lose access; its runs and data stay, visible only to owners.
+
+    Raises:
+        ProjectError: A run of it is open, or participants are active.
+    """
+    check_may_end(session, project)
     if project.ended_at is None:
         project.ended_at = now
         for table, column in ((ApiToken, "revoked_at"), (Invitation, "used_at")):

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.webapp.coding_pages.conftest import CODING
+from tests.webapp.researcher.pressing import Walk
 from webapp.database.models import Participant
 from webapp.database.models.run import Code
 from webapp.users.roles import Role
@@ -171,3 +172,17 @@ def test_every_answer_of_the_first_half_comes_again_at_half_the_length_later(ans
     assert len(set(first)) == len(first) and set(again) <= set(first)
     places = [(card["answer"], card["round"]) for card in cards]
     assert all(places.index((one, 1)) < places.index((one, 2)) for one in again)
+
+
+@pytest.mark.one_database
+def test_no_button_of_the_coding_is_refused_when_it_is_shown(run, researcher, instance):
+    here, coding = researcher(Role.RESEARCHER), f"/runs/{run.ref}/coding"
+    address = f"/researcher{coding}"
+    for n_links, task in enumerate(("code", "code", "decide", "")):
+        walk = Walk(here.client, instance, address, {})
+        walk.go(address)
+        assert set(walk.pressed.values()) == ({303} if walk.pressed else set())
+        # One for another link while somebody is missing, and one for each link to end it.
+        assert len(walk.pressed) == bool(task) + (n_links > 0)
+        if task:
+            assert here.post(f"{coding}/coders", label="Ada", task=task).status_code == 303

@@ -23,7 +23,7 @@ from webapp.core.settings import Settings
 from webapp.database.engine import make_engine, reading
 from webapp.database.locks import FileLock
 from webapp.database.models import Payment, Recruitment
-from webapp.gate import paying_copy
+from webapp.gate import panel_call_counter, paying_copy
 from webapp.gate.gate import GateError, attach_installation, find_blockers
 from webapp.gate.installation import Installation, Operation
 from webapp.payments.pay import make_payments
@@ -205,6 +205,30 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
 
 
 @pytest.mark.one_database
+def test_a_copied_folder_that_takes_over_holds_reports_that_the_other_one_may_have_made(
+    app, instance, tmp_path
+):
+    folder = tmp_path / "copy"
+    shutil.copytree(instance, folder)
+    copy = create_app(folder).extensions["parallax"]
+    shown = parallax_("paying-copy", "show", "--instance", folder).output
+    request = re.search(r"--to (\w+)", shown)[1]
+    handed = parallax_("paying-copy", "hand-over", "--to", request, "--instance", instance)
+    code = re.search(r"--code (\w+)", handed.output)[1]
+
+    def is_doubtful() -> bool:
+        with reading(copy.sessions) as session:
+            installation = Installation(folder, copy.settings)
+            return panel_call_counter.is_doubtful(session.connection(), installation)
+
+    assert not is_doubtful()
+    taken = parallax_("paying-copy", "take-over", "--code", code, "--instance", folder)
+    assert taken.exit_code == 0
+    assert is_doubtful()
+    copy.engine.dispose()
+
+
+@pytest.mark.one_database
 def test_taking_over_makes_every_open_run_be_compared_anew(
     app,
     sessions,
@@ -255,6 +279,14 @@ def test_from_a_copy_that_is_gone_it_is_taken_over_by_somebody_s_word(
     assert "an order that does not show yet would be paid again" in asked.output
     assert asked.exit_code == 1
     assert parallax_(*command, "--yes").exit_code == 0
+
+
+@pytest.mark.one_database
+def test_a_panel_answers_no_questions_about_another_copy(app, sessions, instance, run, second):
+    with create_app(second).extensions["parallax"].sessions.begin() as session:
+        session.execute(text("UPDATE run SET recruiter = 'panel'"))
+    shown = parallax_("paying-copy", "show", "--instance", second)
+    assert f"another copy may have reported to them: {run.ref}." in shown.output
 
 
 @pytest.mark.one_database

@@ -12,6 +12,7 @@ def test_a_closed_run_goes_into_the_archive_and_comes_back(run, researcher, star
     here, address = researcher(Role.RESEARCHER), f"/runs/{run.ref}"
     refused = here.post(f"{address}/archive")
     assert (refused.status_code, "Close it first" in refused.text) == (409, True)
+    assert f'<a href="/researcher/runs/{run.ref}">The run as it is now</a>' in refused.text
     here.post(f"{address}/close")
     assert here.post(f"{address}/archive").status_code == 303
     assert run.ref not in here.get("/").text

@@ -323,6 +323,7 @@ def _to_json(request: Request) -> str:
 
 
 def _to_submission(assignment: dict[str, Any]) -> Submission:
+    decided_at = assignment.get("ApprovalTime") or assignment.get("RejectionTime")
     return Submission(
         assignment_id=assignment["AssignmentId"],
         offer_id=assignment["HITId"],
@@ -331,6 +332,7 @@ def _to_submission(assignment: dict[str, Any]) -> Submission:
         accepted_at=_to_utc(assignment["AcceptTime"]),
         submitted_at=_to_utc(assignment["SubmitTime"]),
         fields=answer_fields(assignment.get("Answer", "")),
+        decided_at=_to_utc(decided_at) if decided_at else None,
     )
 
 
@@ -342,6 +344,7 @@ def _hit_state(hit: dict[str, Any]) -> OfferState:
         completed=hit["NumberOfAssignmentsCompleted"],
         expires_at=_to_utc(hit["Expiration"]),
         reward_minor=parse_cents(hit["Reward"]),
+        posted_at=_to_utc(hit["CreationTime"]),
     )
 
 

@@ -12,7 +12,12 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Acceptance, Arrival, ArrivalError, Landing
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit, ExitForm
-from webapp.recruiters.mturk.settings import MturkSettings, framing_sites, worker_sites
+from webapp.recruiters.mturk.settings import (
+    MturkSettings,
+    framing_sites,
+    requester_site,
+    worker_sites,
+)
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.terms import Terms
 
@@ -97,6 +102,10 @@ class MturkRecruiter(Recruiter):
         """Return the delay that the study sets."""
         terms = study.recruitment
         return timedelta(days=terms.auto_approve_days) if terms is not None else None
+
+    def offer_page(self, offer_id: str) -> str:
+        """Return where a requester sees a HIT, which has no page of its own."""
+        return f"HIT {offer_id} at {requester_site(self._settings.endpoint)}"
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated workers, who come through the marketplace's pages."""

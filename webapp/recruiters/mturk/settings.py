@@ -48,6 +48,10 @@ _WORKER_SITES = {
     LIVE: ("https://www.mturk.com", "https://worker.mturk.com"),
     SANDBOX: ("https://workersandbox.mturk.com",),
 }
+_REQUESTER_SITES = {
+    LIVE: "https://requester.mturk.com/manage",
+    SANDBOX: "https://requestersandbox.mturk.com/manage",
+}
 CLOSED_NOTICE = "Amazon closed Mechanical Turk for good on 30 September 2026"
 
 
@@ -67,6 +71,11 @@ def api_url(endpoint: str) -> str:
             remedy="Only a marketplace on this machine may be called by http://",
         )
     return endpoint.rstrip("/")
+
+
+def requester_site(endpoint: str) -> str:
+    """Return the site on which a requester sees the HITs."""
+    return _REQUESTER_SITES.get(endpoint, endpoint)
 
 
 def worker_sites(settings: MturkSettings) -> tuple[str, ...]:

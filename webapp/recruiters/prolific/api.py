@@ -65,6 +65,7 @@ class StudyAnswer(_Answer):
     filter_set_id: str | None = None
     device_compatibility: list[str] = []
     is_external_study_url_secure: bool = False
+    published_at: Utc | None = None
 
 
 class SubmissionAnswer(_Answer):

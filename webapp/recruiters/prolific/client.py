@@ -187,6 +187,7 @@ class ProlificClient:
             reward_minor=study.reward,
             # As in grow(): a stopped study's free places open only once a further place is added.
             revived=study.total_available_places - n_taken + 1 if stopped else 0,
+            posted_at=study.published_at,
         )
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:

@@ -22,7 +22,11 @@ from webapp.recruiters.prolific.codes import (
     refuse_uneven_share,
 )
 from webapp.recruiters.prolific.drafts import entry_link
-from webapp.recruiters.prolific.settings import ProlificSettings, participant_site
+from webapp.recruiters.prolific.settings import (
+    ProlificSettings,
+    participant_site,
+    researcher_page,
+)
 from webapp.recruiters.prolific.signature import SIGNED_PARAMETERS, SignatureVerifier
 from webapp.recruiters.prolific.workspace import find_hook_submission
 from webapp.recruiters.terms import Terms
@@ -234,6 +238,10 @@ class ProlificRecruiter(Recruiter):
     def pays_after(self, study: Study) -> timedelta | None:
         """Return the delay that Prolific sets for every study."""
         return _PAYS_AFTER
+
+    def offer_page(self, offer_id: str) -> str:
+        """Return where a researcher sees a study."""
+        return researcher_page(self._settings, offer_id)
 
     def visitor(self) -> "Visitor":
         """Return the factory of simulated participants, who come through the platform's pages."""

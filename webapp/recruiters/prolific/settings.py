@@ -77,6 +77,13 @@ def api_url(settings: ProlificSettings) -> str:
     return settings.endpoint.rstrip("/")
 
 
+def researcher_page(settings: ProlificSettings, study: str) -> str:
+    """Return where a researcher sees a study; a stand-in has no page of it."""
+    if settings.endpoint == LIVE:
+        return f"{_PARTICIPANT_SITE}/researcher/workspaces/studies/{study}"
+    return f"study {study} at {settings.endpoint}"
+
+
 def participant_site(settings: ProlificSettings) -> str:
     """Return the site from which participants come, and to which they go back."""
     return _PARTICIPANT_SITE if settings.endpoint == LIVE else api_url(settings)
