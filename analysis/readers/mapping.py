@@ -42,7 +42,7 @@ class TableMap(BaseModel):
         item_from: Columns whose texts, joined by "-", form the item id, if no column contains the
             id.
         item_by_texts: Columns with the item's options, which identify the item if no id exists;
-            or one column with one of the options.
+            or one column with one of the options. With ``wide``, they are written with ``{n}``.
         item_by: For some of the items' columns, the source's column with the same values: they
             identify the item, or tell apart items with the same texts.
         options: Where three or more options were shown: the columns with their texts, in the
@@ -287,6 +287,18 @@ def columns_for_role(table: pd.DataFrame, role: str) -> Iterator[str]:
                 filled_cells = table[column][table[column] != ""]
                 if len(filled_cells) and role_definition.holds(filled_cells):
                     yield column
+
+
+def accuracy_columns(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns that are named as accuracies and say right or wrong in most of their cells.
+
+    Other cells may be codes, such as 99 for no answer.
+    """
+    for column in table.columns:
+        names = {simplify_name(column), simplify_name(_PREFIX.sub("", column))}
+        words = table[column][table[column] != ""].str.lower()
+        if names & {*ROLES["correct"].names} and words.isin(TRUTH_WORDS).mean() > 0.5:
+            yield column
 
 
 def first_column_for_role(table: pd.DataFrame, role: str) -> str | None:

@@ -93,10 +93,10 @@ def read_ratings(long: pd.DataFrame, path: Path) -> RatingScale:
             "where it ends"
         )
         return RatingScale(ratings, (1.0, float(high)), evidence)
-    if ratings.notna().all() and (ends := usual_ends(ratings)):
-        low, high = (f"{int((ratings == end).sum()):,} ratings are {end:g}" for end in ends)
-        evidence = f"the scale is taken to go from {write_ends(ends)}: {low}, {high}"
-        return RatingScale(ratings, ends, evidence)
+    if ratings.notna().all() and (usual := usual_ends(ratings)):
+        at_ends = (f"{int((ratings == end).sum()):,} ratings are {end:g}" for end in usual)
+        evidence = f"the scale is taken to go from {write_ends(usual)}: {', '.join(at_ends)}"
+        return RatingScale(ratings, usual, evidence)
     _refuse(long[RATING], is_point, "a scale", where)
     raise AssertionError("a rating is no point of a scale")
 

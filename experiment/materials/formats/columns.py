@@ -15,11 +15,11 @@ from experiment.records import Kind
 NAMES: dict[str, tuple[str, ...]] = {
     "good": ("good", "sentence_good", "good_sentence", "sen", "grammatical", "acceptable",
              "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected",
-             "correct"),
+             "correct", "better"),
     "bad": ("bad", "sentence_bad", "bad_sentence", "wrong_sen", "ungrammatical", "unacceptable",
             "ungrammatical_sentence", "unacceptable_sentence", "incorrect_sentence", "unexpected",
             "wrong", "incorrect", "bad_1", "bad1", "wrong_1", "wrong1", "distractor_1",
-            "distractor1", "foil", "foil_1", "foil1"),
+            "distractor1", "foil", "foil_1", "foil1", "worse"),
     "distractor": ("distractor",),
     "context": ("context", "preamble", "prefix"),
     "item": ("item", "item_number", "itemnumber", "item_no", "item_num", "itemnum", "pairid",
