@@ -9,21 +9,22 @@ from scipy.special import fdtrc  # scipy.stats takes a second to import
 
 from analysis.readers.guess_columns import LIKELY, ItemOptions, match_versions
 from analysis.readers.mapping import simplify_name
-from analysis.readers.single_answers import RATING, SAID_YES, VERSION
+from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
+from analysis.readers.single_answers import SAID_YES, VERSION
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Variant
 
 _TWO = 2
 # Usual names of answer columns; a name only decides between otherwise equal candidates.
 _ANSWERED = ("rating", "said", "response", "answer", "judg", "accept", "likert", "score", "value",
-             "choice", "button", "key", "natural", "plausib")  # fmt: skip
+             "choice", "button", "key", "natural", "plausib", "slider")  # fmt: skip
 _CHOSEN = ("chosen", "choice", "choose", "chose", "select", "prefer", "pick", "respon", "answer")
 _WORD_PAIRS = (
     ("good", "bad"), ("grammatical", "ungrammatical"), ("acceptable", "unacceptable"),
     ("plausible", "implausible"), ("expected", "unexpected"), ("match", "mismatch"),
     ("congruent", "incongruent"), ("felicitous", "infelicitous"), ("possible", "impossible"),
 )  # fmt: skip
-_HIGHEST, _FEWEST, _MOST_CODES = 9, 3, 4
+_HIGHEST, _FEWEST, _MOST_CODES = MOST_POINTS, 3, 4
 _RIGHT_OR_WRONG = ("correct", "accura", "error")
 _DESIGN_NAME = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
 # Among shown sentences, the versions are balanced; among chosen ones, most are good.
@@ -148,8 +149,9 @@ def _describe_unread_scale(rows: pd.DataFrame) -> str:
             if _DESIGN_NAME.search(str(header)):
                 continue
             return (
-                f'; "{header}" holds {outside.iloc[0]:g}, but ratings are whole numbers from 1 to '
-                f"{_HIGHEST}: sliders, means and standard scores are not read"
+                f'; "{header}" goes from {numbers.min():g} to {numbers.max():g}: means and '
+                f"standard scores are not read, and of people's own ratings write rating = "
+                f'"{header}" and scale = [LOWEST, HIGHEST] in a mapping'
             )
     return ""
 
@@ -211,7 +213,15 @@ def _guess_answer_kind(
         return None if _is_truth(column) else SAID_YES
     numbers = pd.to_numeric(cells, errors="coerce")
     is_scale = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
+    if not is_scale and numbers.notna().all() and _is_named_as_answers(column):
+        # A slider, or a scale that does not begin at 1.
+        is_scale = usual_ends(numbers.astype(float)) is not None
     return RATING if is_scale and cells.nunique() >= _FEWEST else None
+
+
+def _is_named_as_answers(column: str) -> bool:
+    is_named = any(word in simplify_name(column) for word in _ANSWERED)
+    return is_named and not _DESIGN_NAME.search(column)
 
 
 def _differs_between_sentences(answers: "pd.Series[str]", sentence: "pd.Series[str]") -> bool:
