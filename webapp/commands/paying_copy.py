@@ -96,9 +96,9 @@ def hand_over(request: str, instance: Path) -> None:
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     """Take over the right to pay from another copy.
 
-    If that copy is gone, the command first asks the platform of each open run what it shows that
-    this copy's database lacks, and refuses if that is less than an hour old. Afterwards, reconcile
-    every open run before you pay: the other copy may have paid meanwhile.
+    If that copy is gone, the command first asks the platforms what they show that this copy's
+    database lacks, and refuses if that is less than an hour old. Afterwards, reconcile every open
+    run before you pay: the other copy may have paid meanwhile.
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)

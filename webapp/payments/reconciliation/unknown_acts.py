@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from experiment.errors import ParallaxError
 from experiment.money import in_words
@@ -38,6 +38,8 @@ from webapp.recruitment.terms import refuse_other_endpoint, refuse_other_owner
 from webapp.runs.runs import load_launched_study
 
 RECENT = timedelta(hours=1)
+# Runs are usually paid within this time after they were closed.
+_PAYING_TIME = timedelta(days=30)
 _STAMP = "unknown acts"
 _KEY_LENGTH = 16
 # Our own time of posting is later than the platform's by the duration of a call.
@@ -73,12 +75,12 @@ class UnknownAct:
 
 @dataclass(frozen=True, slots=True)
 class UnknownActs:
-    """What the platforms answered about the open runs.
+    """What the platforms answered.
 
     Attributes:
         acts: The unknown acts, the newest first.
-        unasked: The open runs whose platform did not answer, each with the reason.
-        silent: The references of the open runs whose platform takes reports and answers nothing.
+        unasked: The runs whose platform did not answer, each with the reason.
+        silent: The references of the runs whose platform takes reports and answers nothing.
     """
 
     acts: Sequence[UnknownAct]
@@ -110,7 +112,7 @@ class _Sign:
 def find_unknown_acts(
     settings: Settings, sessions: Sessions, tokens: Tokens, now: datetime
 ) -> UnknownActs:
-    """Ask the platform of each open run about acts that the database lacks.
+    """Ask the platform of each run that is open, or was lately closed, for acts unknown here.
 
     The platforms are only read.
 
@@ -120,8 +122,9 @@ def find_unknown_acts(
         tokens: Its tokens.
         now: The time.
     """
+    is_asked = or_(Run.closed_at.is_(None), Run.closed_at > now - _PAYING_TIME)
     with reading(sessions) as session:
-        runs = session.scalars(select(Run).where(Run.closed_at.is_(None)).order_by(Run.id)).all()
+        runs = session.scalars(select(Run).where(is_asked).order_by(Run.id)).all()
     acts, unasked, silent = list[UnknownAct](), list[str](), list[str]()
     for run in runs:
         try:
@@ -134,6 +137,8 @@ def find_unknown_acts(
             elif isinstance(recruiter, ReportingRecruiter):
                 silent.append(run.ref)
         except ParallaxError as error:
+            if run.simulated:
+                continue  # A rehearsal's stand-in is gone, and its money was play money.
             unasked.append(f"run {run.ref}: {error}")
     acts.sort(key=lambda act: act.at, reverse=True)
     return UnknownActs(acts, unasked, silent)
