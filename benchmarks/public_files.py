@@ -25,6 +25,7 @@ import sys
 import tempfile
 import tomllib
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pandas as pd
+import rdata
 
 from experiment.errors import ParallaxError
 from parallax import cli
@@ -162,6 +164,8 @@ def files(registry: Path = REGISTRY) -> list[PublicFile]:
 
 def load(path: Path, read: Mapping[str, object]) -> pd.DataFrame | dict | list[str]:
     """Return a file as pandas reads it, without any of our readers."""
+    if path.suffix.lower() in (".rds", ".rdata"):
+        return _load_r(path, **read)
     if path.suffix in {".json", ".jsonl"}:
         content = path.read_text("utf-8")
         if content.startswith("{") and "}\n{" in content:
@@ -171,6 +175,15 @@ def load(path: Path, read: Mapping[str, object]) -> pd.DataFrame | dict | list[s
         return path.read_text(str(read.get("encoding", "utf-8"))).splitlines()
     options = {"sep": _DELIMITERS.get(path.suffix), "dtype": str, "keep_default_na": False}
     return pd.read_csv(path, **{**options, **read})
+
+
+def _load_r(path: Path, name: str = "") -> pd.DataFrame:
+    """Return a data frame of a file of R, with every value as text."""
+    with warnings.catch_warnings():
+        # The library warns of classes that it reads as plain data frames.
+        warnings.simplefilter("ignore")
+        content = rdata.read_rda(path)[name] if name else rdata.read_rds(path)
+    return content.astype(object).map(lambda value: "" if pd.isna(value) else str(value))
 
 
 def texts(*columns: Sequence[str]) -> list[float]:

@@ -19,6 +19,7 @@ from analysis.readers.mapping import (
     TableMap,
     numbers_in_all_patterns,
 )
+from analysis.readers.rating_scale import state_scale
 from analysis.readers.single_answers import ANSWERS, settle_typed_answers
 from analysis.readers.texts import as_ids
 from experiment.records import Item
@@ -85,7 +86,7 @@ class _LongFormConverter:
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
         # A value may mean that there was no answer.
         rows = self._skip_blanks(rows)
-        rows = settle_typed_answers(rows, mapping, account, self._path)
+        rows = state_scale(settle_typed_answers(rows, mapping, account, self._path), mapping)
         self._require_columns(rows, _REQUIRED_COLUMNS)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])

@@ -17,8 +17,8 @@ from experiment.errors import wrong_keys
 
 LONG = (
     "judge", "participant", "list", "item", "construction", "condition",
-    "option_first", "options", "good_side", "chosen", "correct", "version", "rating", "said_yes",
-    "typed", "no_answer", "rt_ms", "kept",
+    "option_first", "options", "good_side", "chosen", "correct", "version", "rating",
+    "rating_scale", "said_yes", "typed", "no_answer", "rt_ms", "kept",
 )  # fmt: skip
 UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
@@ -55,6 +55,8 @@ class TableMap(BaseModel):
         drop_trials: Trials to drop.
         skip_blank: Parallax columns; trials with an empty value in one of them are not judgments.
         rt_unit: The unit of the reaction times, "ms" or "s".
+        scale: The lowest and highest value of the ratings' scale, if it does not begin at 1, or the
+            ratings do not reach its ends.
         no_answer: Typed texts by which participants said that they could not think of an answer.
             Empty cells are left out, unless an empty text is listed here.
         first_word: Whether only the first word of a typed answer counts.
@@ -78,6 +80,7 @@ class TableMap(BaseModel):
     drop_trials: Rows = {}
     skip_blank: list[str] = []
     rt_unit: Literal["ms", "s"] = "ms"
+    scale: tuple[float, float] | None = None
     no_answer: list[str] = []
     first_word: bool = False
     duplicates: Literal["", "keep", "drop"] = ""
