@@ -138,6 +138,13 @@ def compare(
     "(construction, age).",
 )
 @click.option(
+    "--learners",
+    multiple=True,
+    type=_PATH,
+    help="With files of checkpoints: an export of children or learners who judged the same items; "
+    "repeat it for more groups, which are named by their folders.",
+)
+@click.option(
     "--variants",
     type=_PATH,
     help="For typed answers, a table of texts that count as another answer, such as misspellings: "
@@ -231,6 +238,7 @@ def command(
     takers: tuple[Path, ...],
     surprisal: tuple[Path, ...],
     ages_table: Path | None,
+    learners: tuple[Path, ...],
     variants: Path | None,
     completions: tuple[Path, ...],
     fresh: tuple[Path, ...],
@@ -255,7 +263,7 @@ def command(
     options = replace(
         options, surprisal={path.stem: _read_surprisals_in_bits(path) for path in surprisal}
     )
-    options, scores = take_over_time(options, scores, ages_table)
+    options, scores = take_over_time(options, scores, ages_table, learners)
     options = read_fresh_items(options, fresh)
     options = read_tables_of_typed_answers(options, variants, completions)
     people = _load_people(runs, codes, judgments, times, items, mapping)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import get_context
 from typing import TypeVar, cast
 
@@ -15,6 +16,7 @@ from analysis.data.kinds import add_kinds, keep_targets, study_of_targets
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance_accuracy
 from analysis.data.participant_flow import count_participants
+from analysis.data.scales import write_ends
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.design import label_conditions, missing_judgments
@@ -23,7 +25,7 @@ from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.responses.base import ResponseAnalysis, load_analysis, select_findings
 from analysis.result import Comparison
 from analysis.scores.metrics import SUM, apply_metric
-from analysis.tables.provenance import ModelFacts, Provenance
+from analysis.tables.provenance import AskedFor, ModelFacts, Provenance
 
 Result = TypeVar("Result")
 # With fewer, the slow findings take less time than forking this process (0.2 s).
@@ -124,10 +126,17 @@ def _provenance(
         chance=chance_accuracy(run),
         n_repeated=_count_repeated(data.judgments),
         apart=_count_other_kinds(data),
-        asked=response.asked,
+        asked=_name_ends(response.asked, run),
         trainings=[str(history) for history in options.over_time],
         unscored_models=[*options.completions],
     )
+
+
+def _name_ends(asked: AskedFor, run: ExportedRun) -> AskedFor:
+    """Return the task of an imported scale with its ends, not those of a scale of the study."""
+    if run.rating_ends is None:
+        return asked
+    return replace(asked, task=asked.task.replace("1 to {points}", write_ends(run.rating_ends)))
 
 
 def _count_other_kinds(data: Joined) -> dict[str, int]:

@@ -12,20 +12,28 @@ from experiment.tables.parquet import has_column
 
 
 def take_over_time(
-    options: ComparisonOptions, scores: Sequence[Path], ages: Path | None
+    options: ComparisonOptions,
+    scores: Sequence[Path],
+    ages: Path | None,
+    learners: Sequence[Path],
 ) -> tuple[ComparisonOptions, tuple[Path, ...]]:
     """Return the options with the score files that have checkpoints, and the other files."""
     over_time = [path for path in scores if has_column(path, "checkpoint")]
     if not over_time:
         if ages:
             raise click.UsageError("--ages needs files of checkpoints with --scores.")
+        if learners:
+            raise click.UsageError("--learners needs files of checkpoints with --scores.")
         return options, tuple(scores)
     # An installation may lack models over time.
     from analysis.over_time.load import load_histories
     from analysis.over_time.order import read_ages
 
     options = replace(
-        options, over_time=load_histories(over_time), ages=read_ages(ages) if ages else {}
+        options,
+        over_time=load_histories(over_time),
+        ages=read_ages(ages) if ages else {},
+        learners=[load_run(folder) for folder in learners],
     )
     return options, tuple(path for path in scores if path not in over_time)
 

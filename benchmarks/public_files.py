@@ -8,12 +8,14 @@ run, and the right number: published, or computed from the file by an expression
 shares no code with the readers. A file without such a number must be refused, for a reason that
 the expression in ``refused`` finds in the message.
 
-Each file ends as "read" (to its number), "refused" (for a true reason), "not read" (refused
-although it has a number, or for another reason), or "WRONG" (read to another number).
+It prints a line of CSV for each file, then the verdicts by kind of file. Each file ends as "read"
+(to its number), "refused" (for a true reason), "not read" (refused although it has a number, or for
+another reason), or "WRONG" (read to another number).
 """
 
 import argparse
 import contextlib
+import csv
 import io
 import json
 import os
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import tomllib
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +35,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pandas as pd
+import rdata
 
 from experiment.errors import ParallaxError
 from parallax import cli
@@ -46,6 +50,17 @@ _ITEMS = {
 }
 _OWN_ITEMS = "items_of_file.csv"
 _LONGEST = 300
+_VERDICTS = (READ, REFUSED, NOT_READ, WRONG)
+_CONTENTS = {
+    "study": "items", "judgments": "answers", "scores": "models' scores", "times": "reading times",
+}  # fmt: skip
+_FORMS = {
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "text table"),
+    **dict.fromkeys((".json", ".jsonl"), "JSON"),
+    **dict.fromkeys((".js", ".itm", ""), "program of Ibex or Linger"),
+    **dict.fromkeys((".rds", ".RData"), "file of R"),
+    **dict.fromkeys((".zip", ".gz"), "archive"),
+}
 
 
 @dataclass(frozen=True)
@@ -149,14 +164,26 @@ def files(registry: Path = REGISTRY) -> list[PublicFile]:
 
 def load(path: Path, read: Mapping[str, object]) -> pd.DataFrame | dict | list[str]:
     """Return a file as pandas reads it, without any of our readers."""
-    if path.suffix == ".json":
-        return json.loads(path.read_text("utf-8"))
-    if path.suffix == ".jsonl":
-        return pd.read_json(path, lines=True, dtype=False)
+    if path.suffix.lower() in (".rds", ".rdata"):
+        return _load_r(path, **read)
+    if path.suffix in {".json", ".jsonl"}:
+        content = path.read_text("utf-8")
+        if content.startswith("{") and "}\n{" in content:
+            return pd.read_json(path, lines=True, dtype=False)
+        return json.loads(content)
     if path.suffix == ".js" or (path.suffix == ".txt" and set(read) <= {"encoding"}):
         return path.read_text(str(read.get("encoding", "utf-8"))).splitlines()
     options = {"sep": _DELIMITERS.get(path.suffix), "dtype": str, "keep_default_na": False}
     return pd.read_csv(path, **{**options, **read})
+
+
+def _load_r(path: Path, name: str = "") -> pd.DataFrame:
+    """Return a data frame of a file of R, with every value as text."""
+    with warnings.catch_warnings():
+        # The library warns of classes that it reads as plain data frames.
+        warnings.simplefilter("ignore")
+        content = rdata.read_rda(path)[name] if name else rdata.read_rds(path)
+    return content.astype(object).map(lambda value: "" if pd.isna(value) else str(value))
 
 
 def texts(*columns: Sequence[str]) -> list[float]:
@@ -320,18 +347,41 @@ def shown_numbers(numbers: Sequence[float]) -> str:
 
 
 def rows(chosen: Sequence[PublicFile], clones: Path) -> Iterator[tuple[PublicFile, Outcome]]:
-    """Print the table's rows as they come."""
-    print("| File | Of | Run | Expected | Got | Verdict |\n|---|---|---|---|---|---|")
+    """Print a line of CSV for each file, as they come."""
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerow(["name", "file", "of", "run", "expected", "source", "got", "verdict"])
     for file in chosen:
         result = outcome(file, clones)
-        cells = (
-            f"{file.name}: {Path(file.path).name}", file.repository, file.run,
-            result.expected + (f" ({file.source})" if file.source else ""),
-            result.got[:_LONGEST], result.verdict,
-        )  # fmt: skip
-        print("|", " | ".join(cell.replace("|", "/").replace("\n", " ") for cell in cells), "|")
+        got = " ".join(result.got.split())[:_LONGEST]
+        expected = (result.expected, file.source or "computed by pandas" * bool(file.right))
+        name = Path(file.path).name
+        lines.writerow([file.name, name, file.repository, file.run, *expected, got, result.verdict])
         sys.stdout.flush()
         yield file, result
+
+
+def kind_of(file: PublicFile) -> str:
+    """Return what a file holds and in which form, in words."""
+    form = _FORMS.get(Path(file.path).suffix, "another")
+    return f"{_CONTENTS[file.run]}, {form}"
+
+
+def tables(results: Sequence[tuple[PublicFile, Outcome]]) -> Iterator[str]:
+    """Yield the lines of two tables: verdicts by kind of file, and the files that failed."""
+    by_kind: dict[str, Counter[str]] = {}
+    for file, result in results:
+        by_kind.setdefault(kind_of(file), Counter())[result.verdict] += 1
+    yield f"| | Files | {' | '.join(_VERDICTS)} |"
+    yield "|---|" + "---:|" * (1 + len(_VERDICTS))
+    for kind, ends in sorted(by_kind.items()):
+        yield f"| {kind} | {ends.total()} | {' | '.join(str(ends[v]) for v in _VERDICTS)} |"
+    failed = [(file, result) for file, result in results if result.verdict not in (READ, REFUSED)]
+    if failed:
+        yield "\n| File | Of | Expected | Got | Verdict |\n|---|---|---|---|---|"
+    for file, result in failed:
+        got = " ".join(result.got.split())[:_LONGEST]
+        cells = (file.name, file.repository, result.expected, got, result.verdict)
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def main() -> None:
@@ -350,10 +400,12 @@ def main() -> None:
         return
     if options.clones is None:
         parser.error("which clones? Name the folder")
-    ends = Counter(result.verdict for _, result in rows(chosen, Path(options.clones)))
-    print(
-        f"\n{len(chosen)} files:", ", ".join(f"{n} {verdict}" for verdict, n in ends.most_common())
-    )
+    results = [*rows(chosen, Path(options.clones))]
+    print("", *tables(results), sep="\n")
+    ends = Counter(result.verdict for _, result in results).most_common()
+    n_published = sum(bool(file.source) for file, _ in results)
+    print(f"\n{len(chosen)} files:", ", ".join(f"{n} {verdict}" for verdict, n in ends), end="; ")
+    print(f"the numbers of {n_published} were published")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from analysis.data.categorical import find_codes, take_values
 from analysis.data.facts import ScoreFacts
 from analysis.data.load import ExportedRun
+from analysis.data.scales import write_ends
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
@@ -24,10 +25,10 @@ from analysis.readers.judgments import (
 )
 from analysis.readers.mapping import TableMap, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_key_assignment
+from analysis.readers.rating_scale import RATING, RATING_SCALE
 from analysis.readers.several_options import OPTIONS
 from analysis.readers.single_answers import (
     NO_ANSWER,
-    RATING,
     SAID_YES,
     TYPED,
     answer_column,
@@ -261,6 +262,8 @@ def make_judgments_table(run: ExportedRun) -> pd.DataFrame:
         for name in ("option_first", "chosen"):
             del columns[name]
         columns |= {"version": rows["version"], answer: rows[answer]}
+        if run.rating_ends:
+            columns |= {RATING_SCALE: write_ends(run.rating_ends)}
         if answer == TYPED:
             columns |= {NO_ANSWER: rows[NO_ANSWER]}
     if OPTIONS in run.trials:
@@ -285,6 +288,11 @@ def _versions_from_good(alternative: pd.Categorical, good: NDArray[np.bool_]) ->
 def _summarise_answers(run: ExportedRun) -> str:
     """Return a summary of the answers, in words."""
     rows = run.responses
+    if run.rating_ends:
+        return (
+            f"ratings on a scale from {write_ends(run.rating_ends)}; median "
+            f"{rows[RATING].median():.4g}, mean {rows[RATING].mean():.4g}"
+        )
     if answer_column(rows) == RATING:
         counts = rows[RATING].value_counts().sort_index()
         rating_counts = ", ".join(f"{point}: {n:,}" for point, n in counts.items())

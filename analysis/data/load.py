@@ -90,6 +90,8 @@ class ExportedRun:
     answers: pd.DataFrame | None = None  # questionnaire answers; None if the run has none
     readings: pd.DataFrame | None = None  # one row per word; None unless read in steps
     parts: tuple["ExportedRun", ...] = ()  # the exported parts, if the run joins several
+    # The ends of imported ratings whose scale has no points from 1, such as a slider's.
+    rating_ends: tuple[float, float] | None = None
     whole_study: Study | None = None  # with all tasks or scales, if the run has one of them alone
 
     @property

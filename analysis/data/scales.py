@@ -8,8 +8,18 @@ from experiment.exclusion.rules import parts_of
 from experiment.plugins import unknown_name
 from experiment.responses.base import ResponseType
 from experiment.responses.rating.rating import PREFIX
-from experiment.responses.registry import known_response
+from experiment.responses.registry import known_response, response_of
 from experiment.studies.study import Rule, Study
+
+
+def rating_ends(run: ExportedRun) -> tuple[float, float]:
+    """Return the lowest and the highest rating that could be given."""
+    return run.rating_ends or (1, response_of(run.study, own_code=False).n_answers)
+
+
+def write_ends(ends: tuple[float, float]) -> str:
+    """Return the ends of a scale in words, as in "0 to 100"."""
+    return " to ".join(f"{end:g}" for end in ends)
 
 
 def find_scales(study: Study) -> ResponseType | None:

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from analysis.data.own_columns import make_items
-from analysis.data.scales import find_scales
+from analysis.data.scales import find_scales, rating_ends, write_ends
 from analysis.findings.compared_contrasts import contrast_estimator
 from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
@@ -35,7 +35,6 @@ from experiment.comparisons.planned import (
     resolve,
 )
 from experiment.errors import ParallaxError
-from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import Comparison
 
 # Smaller p values of an equivalence are printed alike.
@@ -157,9 +156,7 @@ def _describe_comparison(
         "is_of_judges": isinstance(compared, JudgeDifference),
         "measure": comparison.measure,
         "response": study.response,
-        "scale": f" on a scale from 1 to {response_of(study, own_code=False).n_answers}"
-        if is_rated
-        else "",
+        "scale": f" on a scale from {write_ends(rating_ends(inputs.run))}" if is_rated else "",
         "between": ", ".join(step.factor for step in steps if step.factor in study.design.factors),
         "compared": comparison.compared.text,
         "factors": ", ".join(sorted(contrast.named_factors)) if contrast else "",

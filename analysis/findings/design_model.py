@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX
+from analysis.data.scales import write_ends
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.design_scripts import Fitted, write_scripts
@@ -119,6 +120,14 @@ _YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's ans
 
 
 def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
+    if inputs.run.rating_ends and answers is _RATINGS:
+        ends = write_ends(inputs.run.rating_ends)
+        return Findings(
+            left_out=(
+                "The cumulative-link model of the ratings is left out: it is of the points of a "
+                f"scale, and these ratings are numbers from {ends}.",
+            )
+        )
     fitted: dict[str, Fitted] = {}
     left_out = []
     titles = titles_of(inputs.run.study)

@@ -194,6 +194,7 @@ class ComparisonOptions:
             text, surprisal_bits.
         over_time: Models' decisions during their training (``analysis.over_time.load.History``).
         ages: The age at which people master each construction.
+        learners: Runs in which children or learners judged the items.
         variants: By item (empty: any item) and typed text, the answer as which it counts.
         fresh: Models' scores of items that ``parallax materials fresh`` drew, and runs in which
             people judged such items.
@@ -217,6 +218,7 @@ class ComparisonOptions:
     surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     over_time: Sequence[Any] = ()
     ages: Mapping[str, float] = field(default_factory=dict)
+    learners: Sequence[ExportedRun] = ()
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     fresh: Sequence[Scores | ExportedRun] = ()

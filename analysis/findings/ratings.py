@@ -6,6 +6,7 @@ import pandas as pd
 
 from analysis.data.declared import clustering_column
 from analysis.data.load import Scores
+from analysis.data.scales import rating_ends, write_ends
 from analysis.findings.effects import MEASURES, effects_table, model_effects
 from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
 from analysis.scores.metrics import METRICS, compute_sentence_metric
@@ -21,28 +22,31 @@ from analysis.statistics.resample import codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
-from experiment.responses.registry import response_of
 
 _CONDITION = ["construction", "condition"]
 _LABEL = Column("label", "", "text")
+_TENTHS = 10
 _VERSIONS = {"good": "expected", "bad": "other", "distractor": "other"}
 
 
 def rating_findings(
     ratings: pd.DataFrame,
     scores: Sequence[Scores],
-    points: int,
+    ends: tuple[float, float],
     conditions: Sequence[str],
     context: Context,
+    *,
+    is_slider: bool = False,
 ) -> Findings:
     """Return the ratings of each condition and, if items have two versions, their differences.
 
     Args:
         ratings: One row per rating, from ``analysis.data.join.judgments``.
         scores: One entry per model, each with one log-probability for every version.
-        points: The number of points of the scale.
+        ends: The lowest and the highest point of the scale.
         conditions: All conditions, in table order.
         context: The study and the origin of the numbers.
+        is_slider: Whether ratings are numbers between the ends, not points from 1.
     """
     means = _order_by_condition(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
     apart = _order_by_condition(rating_differences(ratings, _CONDITION), conditions)
@@ -54,7 +58,8 @@ def rating_findings(
         apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
     paired = ratings["version"].astype(str).nunique() > 1
     together = _difference_correlations(ratings, of_models, context) if paired else pd.DataFrame()
-    tables = [_means_table(means, points, context), _points_table(ratings, points, context)]
+    used = _tenths_table if is_slider else _points_table
+    tables = [_means_table(means, ends, context), used(ratings, ends, context)]
     if len(apart):
         tables.append(_differences_table(apart, list(of_models), context))
     if len(together):
@@ -110,13 +115,13 @@ def _difference_correlations(
     return pd.DataFrame(rows)
 
 
-def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
+def _means_table(means: pd.DataFrame, ends: tuple[float, float], context: Context) -> Table:
     rows = _sort_by_condition(means, context)
     rows["version"] = [_VERSIONS.get(str(name), str(name)) for name in rows["version"]]
     return context.table(
         "ratings",
         "Ratings",
-        f"Mean rating on a scale from 1 to {points}, by "
+        f"Mean rating on a scale from {write_ends(ends)}, by "
         f"{'condition and version' if _make_version_column(means) else 'condition'}.",
         rows.rename(columns={"mean": "rating"}),
         (
@@ -139,22 +144,38 @@ def _make_version_column(rows: pd.DataFrame) -> tuple[Column, ...]:
     return (Column("version", "Version", "text"),) if several else ()
 
 
-def _points_table(ratings: pd.DataFrame, points: int, context: Context) -> Table:
+def _points_table(ratings: pd.DataFrame, ends: tuple[float, float], context: Context) -> Table:
+    names = {point: str(point) for point in range(1, int(ends[1]) + 1)}
+    return _use_table(ratings, names, "How often each point was chosen.", context)
+
+
+def _tenths_table(ratings: pd.DataFrame, ends: tuple[float, float], context: Context) -> Table:
+    width = (ends[1] - ends[0]) / _TENTHS
+    tenths = ((ratings["rating"] - ends[0]) / width).astype(int).clip(upper=_TENTHS - 1) + 1
+    names = {n: f"{ends[0] + (n - 1) * width:g}" for n in range(1, _TENTHS + 1)}
+    words = "How often each tenth of the scale was chosen; a column names where its tenth begins."
+    return _use_table(ratings.assign(rating=tenths), names, words, context)
+
+
+def _use_table(
+    ratings: pd.DataFrame, names: Mapping[int, str], words: str, context: Context
+) -> Table:
     by = ["construction", "version"]
     counts = ratings.astype(dict.fromkeys(by, str)).pivot_table(
         index=by, columns="rating", values="item_id", aggfunc="size", fill_value=0
     )
-    shares = counts.reindex(columns=range(1, points + 1), fill_value=0)
+    shares = counts.reindex(columns=[*names], fill_value=0)
     shares = shares.div(shares.sum(axis=1), axis=0)
-    shares.columns = [f"point_{point}" for point in range(1, points + 1)]
+    shares.columns = [f"point_{point}" for point in names]
     rows = context.by_construction(shares.reset_index())
     rows["version"] = [_VERSIONS.get(str(name), str(name)) for name in rows["version"]]
-    columns = [Column(f"point_{n}", str(n), "number", "Share of ratings")
-               for n in range(1, points + 1)]  # fmt: skip
+    columns = [
+        Column(f"point_{n}", name, "number", "Share of ratings") for n, name in names.items()
+    ]
     return context.table(
         "rating_points",
         "Use of the scale",
-        "How often each point was chosen.",
+        words,
         rows,
         (_LABEL, *_make_version_column(ratings), *columns),
         section=Section.RATINGS,
@@ -206,14 +227,11 @@ def _sort_by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
 
 def _run(inputs: FindingInputs) -> Findings:
     conditions = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
-    ratings = inputs.data.judgments
-    return rating_findings(ratings, inputs.scores, _n_points(inputs), conditions, inputs.context)
-
-
-def _n_points(inputs: FindingInputs) -> int:
-    """Return the number of points of the scale."""
-    study = inputs.run.study
-    return response_of(study, own_code=False).n_answers
+    ratings, ends = inputs.data.judgments, rating_ends(inputs.run)
+    is_slider = inputs.run.rating_ends is not None
+    return rating_findings(
+        ratings, inputs.scores, ends, conditions, inputs.context, is_slider=is_slider
+    )
 
 
 RATINGS = Finding("ratings", Section.RATINGS, _run)

@@ -35,6 +35,7 @@ class Panel:
         ceiling: The accuracy of people's majority; NaN if it is not known.
         models: By model: tokens_seen, accuracy, low, high; one row per checkpoint.
         trainings: By model, the accuracy of each training, if there are several.
+        learners: By group of learners, its accuracy.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Panel:
     ceiling: float
     models: Mapping[str, pd.DataFrame]
     trainings: Mapping[str, Sequence[np.ndarray]] = field(default_factory=dict)
+    learners: Mapping[str, float] = field(default_factory=dict)
 
 
 def over_time_figure(panels: Sequence[Panel], *, chance: float, simulated: bool) -> Figure:
@@ -84,6 +86,12 @@ def _draw(axes: Axes, panel: Panel, chance: float) -> None:
     axes.axhline(accuracy, color=PEOPLE, linewidth=1)
     if np.isfinite(panel.ceiling):
         axes.axhline(panel.ceiling, color=PEOPLE, linewidth=0.8, linestyle=":")
+    for name, accuracy in panel.learners.items():
+        axes.axhline(accuracy, color=PEOPLE, linewidth=0.8, linestyle="--")
+        axes.annotate(
+            name, (0.01, accuracy), xycoords=("axes fraction", "data"), color=PEOPLE,
+            fontsize="small", va="bottom",
+        )  # fmt: skip
     for number, (model, rows) in enumerate(panel.models.items()):
         colour, _ = MODELS[number % len(MODELS)]
         for training in panel.trainings.get(model, ()):
@@ -106,6 +114,10 @@ def _legend(panels: Sequence[Panel]) -> list[Line2D]:
     if any(np.isfinite(panel.ceiling) for panel in panels):
         handles.append(
             Line2D([], [], color=PEOPLE, linewidth=0.8, linestyle=":", label="people's majority")
+        )
+    if any(panel.learners for panel in panels):
+        handles.append(
+            Line2D([], [], color=PEOPLE, linewidth=0.8, linestyle="--", label="learners")
         )
     handles.append(Line2D([], [], color=GUIDE, linewidth=1, label="chance"))
     return handles

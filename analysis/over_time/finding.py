@@ -19,23 +19,21 @@ from analysis.over_time.crossing import (
     AccuracyCurve,
     Crossing,
     Fall,
-    added_variance,
     crossing_times,
     find_crossing,
     find_fall,
     resample_curves,
-    resample_people,
 )
 from analysis.over_time.figure import Panel, over_time_figure
 from analysis.over_time.load import History
 from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval
+from analysis.over_time.people import Group, tabulate_learners
 from analysis.over_time.words import crossing_clause, crossing_in_words, tokens_in_words
-from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-_PASSES, _REACHES = "chance", "people"
+_PASSES, _PEOPLE = "chance", "people"
 _FEWEST_JUDGMENTS = 3
 # Checkpoints count as one if their tokens differ by less than this share.
 _CLOSE = 0.02
@@ -66,7 +64,7 @@ class _Result:
     curves: AccuracyCurve
     fall: Fall | None
     passes: Crossing
-    reaches: Crossing
+    reaches: tuple[Crossing | None, ...]  # people, then each group of learners
     trainings: Floats  # (trainings, checkpoints)
     times: Floats  # (trainings,): when each passes chance
     drawn_times: Floats  # (trainings, draws)
@@ -87,31 +85,32 @@ def _analyse(inputs: FindingInputs) -> Findings:
     items = items.astype({"item_id": str, "construction": str}).reset_index(drop=True)
     models, left_out = _collect_models(inputs, items["item_id"].tolist())
     chosen, few = _choose_constructions(items)
+    learners = [Group.of_learners(run, items["item_id"]) for run in inputs.options.learners]
+    groups = [Group.of_run(inputs), *learners]
     results = {
-        model.name: [_analyse_construction(inputs, model, items, name) for name in chosen]
+        model.name: [_analyse_construction(inputs, model, items, name, groups) for name in chosen]
         for model in models
     }
     if not models or not chosen:
         return Findings(left_out=(*left_out, *few))
-    tables, statistics = _tabulate(inputs, models, results)
+    tables, statistics = _tabulate(inputs, models, results, groups)
     drawing = Drawing(
         "over_time",
         "Models over time",
         "Accuracy on the judged items by the tokens seen, with 95% intervals over items and "
         "trainings; thin lines are single trainings. Horizontal: people's accuracy with its "
-        "interval, the accuracy of people's majority (dotted), and chance.",
+        "interval, the accuracy of people's majority (dotted), and chance."
+        + (" Dashed: the accuracy of learners." if learners else ""),
         Section.OVER_TIME,
         partial(
             over_time_figure,
-            _make_panels(inputs, models, results),
+            _make_panels(inputs, models, results, groups),
             chance=inputs.context.origin.chance,
             simulated=inputs.run.facts.simulated,
         ),
     )
     titles = titles_of(inputs.context.study)
-    summary = tuple(
-        _summarise(model, results[model.name][0], inputs.margin, titles) for model in models
-    )
+    summary = tuple(_summarise(m, results[m.name][0], inputs.margin, titles) for m in models)
     return Findings(tables, statistics, (*left_out, *few), drawings=(drawing,), summary=summary)
 
 
@@ -136,8 +135,7 @@ def _collect_models(inputs: FindingInputs, judged: Sequence[str]) -> tuple[list[
             h.correct[np.ix_(pd.Index(h.items["item_id"]).get_indexer(judged), place)]
             for h, place in zip(histories, places, strict=True)
         ]
-        labels = [h.facts.model for h in histories]
-        models.append(_Model(name, labels, tokens, np.stack(correct)))
+        models.append(_Model(name, [h.facts.model for h in histories], tokens, np.stack(correct)))
     return models, left_out
 
 
@@ -169,7 +167,11 @@ def _choose_constructions(items: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 
 def _analyse_construction(
-    inputs: FindingInputs, model: _Model, items: pd.DataFrame, construction: str
+    inputs: FindingInputs,
+    model: _Model,
+    items: pd.DataFrame,
+    construction: str,
+    groups: Sequence[Group],
 ) -> _Result:
     is_in = (items["construction"] == construction).to_numpy() | (construction == "")
     unit, _ = codes(items.loc[is_in, "frame"])
@@ -185,13 +187,13 @@ def _analyse_construction(
     fall = find_fall(curves)
     chance = inputs.context.origin.chance + inputs.margin
     passes = find_crossing(curves, chance, np.full(n_draws, chance), fall)
-    level, levels = _resample_level(inputs, items.loc[is_in, "item_id"], curves)
+    item_ids = items.loc[is_in, "item_id"]
     return _Result(
         construction,
         curves,
         fall,
         passes,
-        find_crossing(curves, level, levels, fall),
+        tuple(group.find_reached(inputs, item_ids, curves, fall) for group in groups),
         correct.mean(axis=1),
         np.array([crossing_times(c.accuracy[None], np.array([chance]), log_tokens)[0]
                   for c in single]),
@@ -199,30 +201,11 @@ def _analyse_construction(
     )  # fmt: skip
 
 
-def _resample_level(
-    inputs: FindingInputs, item_ids: "pd.Series[str]", curves: AccuracyCurve
-) -> tuple[float, Floats]:
-    """Return people's accuracy on some items, and in each resample of these items."""
-    judgments = inputs.data.judgments
-    ids = pd.Index(item_ids)
-    of_items = judgments[judgments["item_id"].isin(ids)]
-    item = ids.get_indexer(pd.Index(of_items["item_id"].astype(str)))
-    right = of_items["chose_good"].to_numpy(float)
-    people = of_items["participant"]
-    variance = 0.0 if people.isna().any() else added_variance(right, codes(people)[0])
-    rng = numpy_generator(inputs.context.seed, "people over time", str(len(ids)))
-    drawn = resample_people(
-        np.bincount(item, right, len(ids)).astype(float),
-        np.bincount(item, minlength=len(ids)).astype(float),
-        curves.weights,
-        variance,
-        rng,
-    )
-    return float(right.mean()), drawn
-
-
 def _make_panels(
-    inputs: FindingInputs, models: Sequence[_Model], results: Mapping[str, Sequence[_Result]]
+    inputs: FindingInputs,
+    models: Sequence[_Model],
+    results: Mapping[str, Sequence[_Result]],
+    groups: Sequence[Group],
 ) -> list[Panel]:
     named = pd.DataFrame({"construction": [r.construction for r in results[models[0].name]]})
     labelled = inputs.context.by_construction(named)
@@ -232,20 +215,27 @@ def _make_panels(
     for number, result in enumerate(results[models[0].name]):
         name = result.construction
         chosen = judgments if not name else judgments[judgments["construction"] == name]
-        row = people_accuracy(chosen.assign(construction=name), ["construction"]).iloc[0]
+        described = {group.name: group.describe(name) for group in groups}
+        people = described.pop("")
+        assert people is not None
         by_item = chosen.groupby("item_id", observed=True)["chose_good"]
         enough = len(chosen) >= _FEWEST_JUDGMENTS * by_item.ngroups
         share = by_item.mean().to_numpy(float)
         panels.append(
             Panel(
                 titles.get(name, name),
-                (float(row["accuracy"]), float(row["low"]), float(row["high"])),
+                (float(people["accuracy"]), float(people["low"]), float(people["high"])),
                 float(((share > 0.5) + 0.5 * (share == 0.5)).mean()) if enough else np.nan,
                 {m.name: _curve_rows(m, results[m.name][number]) for m in models},
                 {
                     m.name: list(results[m.name][number].trainings)
                     for m in models
                     if len(m.labels) > 1
+                },
+                {
+                    learners: float(row["accuracy"])
+                    for learners, row in described.items()
+                    if row is not None
                 },
             )
         )
@@ -267,9 +257,14 @@ def _curve_rows(model: _Model, result: _Result) -> pd.DataFrame:
 
 
 def _tabulate(
-    inputs: FindingInputs, models: Sequence[_Model], results: Mapping[str, Sequence[_Result]]
+    inputs: FindingInputs,
+    models: Sequence[_Model],
+    results: Mapping[str, Sequence[_Result]],
+    groups: Sequence[Group],
 ) -> tuple[tuple[Table, ...], dict[str, pd.DataFrame]]:
-    crossings = pd.DataFrame([_row(m, result) for m in models for result in results[m.name]])
+    crossings = pd.DataFrame(
+        [_row(m, result, groups) for m in models for result in results[m.name]]
+    )
     labelled = inputs.context.by_construction(crossings)
     table = inputs.context.table(
         "over_time",
@@ -280,7 +275,10 @@ def _tabulate(
         (
             Column("label", "", "text"),
             Column("passes", "Passes chance", "text"),
-            Column("reaches", "Reaches people", "text"),
+            *(
+                Column(group.column, f"Reaches {group.name or 'people'}", "text")
+                for group in groups
+            ),
             Column("last_accuracy", "At the end"),
             Column("shape", "Falls", "text"),
         ),
@@ -292,11 +290,16 @@ def _tabulate(
         ),
         Section.OVER_TIME,
     )
-    curves = [_curve_rows(m, result) for m in models for result in results[m.name]]
-    statistics = {"over_time": pd.concat(curves, ignore_index=True), "crossings": crossings}
+    curves = pd.concat([_curve_rows(m, r) for m in models for r in results[m.name]])
+    statistics = {"over_time": curves.reset_index(drop=True), "crossings": crossings}
+    tables: tuple[Table, ...] = (table,)
+    if groups[1:]:
+        names = [result.construction for result in results[models[0].name]]
+        learners, statistics["learners"] = tabulate_learners(inputs, groups[1:], names)
+        tables += (learners,)
     order = pd.DataFrame(_compare_orders(inputs.options.ages, models, results))
     if order.empty:
-        return (table,), statistics
+        return tables, statistics
     order_table = inputs.context.table(
         "acquisition_order",
         "Order of acquisition",
@@ -311,14 +314,18 @@ def _tabulate(
         ("The interval is over items. Constructions that neither learns are tied.",),
         Section.OVER_TIME,
     )
-    return (table, order_table), statistics | {"acquisition_order": order}
+    return (*tables, order_table), statistics | {"acquisition_order": order}
 
 
-def _row(model: _Model, result: _Result) -> dict[str, object]:
+def _row(model: _Model, result: _Result, groups: Sequence[Group]) -> dict[str, object]:
     tokens, fall = model.tokens_seen, result.fall
+    reached = dict(zip(groups, result.reaches, strict=True))
+    crossings = {_PASSES: result.passes} | {
+        group.name or _PEOPLE: crossing for group, crossing in reached.items() if crossing
+    }
     numbers = {
         f"{name}_{part}": float(np.exp(getattr(crossing, end)))
-        for name, crossing in ((_PASSES, result.passes), (_REACHES, result.reaches))
+        for name, crossing in crossings.items()
         for part, end in (("tokens", "at"), ("low", "low"), ("high", "high"))
     }
     accuracy = result.curves.accuracy
@@ -337,7 +344,10 @@ def _row(model: _Model, result: _Result) -> dict[str, object]:
         "n_trainings": len(model.labels),
         **numbers,
         "passes": crossing_in_words(result.passes, tokens),
-        "reaches": crossing_in_words(result.reaches, tokens),
+        **{
+            group.column: crossing_in_words(crossing, tokens) if crossing else ""
+            for group, crossing in reached.items()
+        },
         "last_accuracy": float(accuracy[-1]),
         "shape": shape,
     }
@@ -349,9 +359,9 @@ def _summarise(model: _Model, result: _Result, margin: float, titles: Mapping[st
     by = f"chance by {margin:.2f}"
     passes = crossing_clause(result.passes, model.tokens_seen, f"exceeds {by}", f"exceed {by}")
     people = "people's accuracy"
-    reaches = crossing_clause(
-        result.reaches, model.tokens_seen, f"reaches {people}", f"reach {people}"
-    )
+    [crossing, *_] = result.reaches
+    assert crossing is not None
+    reaches = crossing_clause(crossing, model.tokens_seen, f"reaches {people}", f"reach {people}")
     return f"{model.name} over time ({place}): it {passes}, and {reaches}."
 
 

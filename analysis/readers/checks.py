@@ -1,5 +1,6 @@
 """Check judgments before use: texts against item ids, and stated accuracies."""
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.long_form import ROW_COLUMN
-from analysis.readers.mapping import TRUE_WORDS, TRUTH_WORDS, TableMap, columns_for_role
+from analysis.readers.mapping import TRUE_WORDS, TRUTH_WORDS, TableMap, accuracy_columns
 from analysis.readers.plausibility import count_below_chance
 from analysis.readers.several_options import is_none
 from analysis.readers.single_answers import ANSWERS, VERSION
@@ -137,7 +138,7 @@ def check_stated_accuracy(
     """
     if mapping.wide or "correct" in mapping.columns:
         return
-    named_columns = [*columns_for_role(table, "correct")]
+    named_columns = [*accuracy_columns(table)]
     read_columns = (*mapping.columns.values(), *mapping.unrelated)
     chosen = mapping.columns.get("chosen")
     row_numbers = rows[ROW_COLUMN].to_numpy()
@@ -154,7 +155,7 @@ def check_stated_accuracy(
         counts_errors = not is_named and bool(_ERROR_WORDS.search(column))
         differs = says_right != (was_right ^ counts_errors)
         if not differs.any():
-            _refuse_unstated(column, is_stated, is_named, account.where)
+            _refuse_unstated(column, stated_correct[~is_stated], is_stated, is_named, account.where)
             account.checks.append(
                 f'Accuracy as the source states it ("{column}"): '
                 f"{(says_right ^ counts_errors).mean():.1%}, the same judgments in all "
@@ -176,22 +177,27 @@ def check_stated_accuracy(
         )
 
 
-def _refuse_unstated(column: str, is_stated: NDArray[np.bool_], is_named: bool, where: str) -> None:
+def _refuse_unstated(
+    column: str, unstated: Sequence[str], is_stated: NDArray[np.bool_], is_named: bool, where: str
+) -> None:
     """Raise if a column that states which choices were right leaves some of them out.
 
     Raises:
         AnalysisError: It does, and says by its name or in most rows what it states.
     """
-    n_unstated = int((~is_stated).sum())
-    if not n_unstated or not (is_named or is_stated.mean() > _MOSTLY):
+    if not len(unstated) or not (is_named or is_stated.mean() > _MOSTLY):
         return
+    codes = sorted({*unstated} - {""})[:_SHOWN]
+    rule = f'skip_blank = ["{column}"]'
+    if codes:
+        rule = f'"{column}" = {json.dumps(codes)} below [drop_trials]'
     raise AnalysisError(
-        f'the column "{column}" does not say right or wrong in {n_unstated:,} of '
+        f'the column "{column}" does not say right or wrong in {len(unstated):,} of '
         f"{len(is_stated):,} rows with a choice, so these may be no answers",
         where=where,
         expected="right or wrong for each choice",
-        remedy=f'Leave such trials out with skip_blank = ["{column}"] in a mapping; or count them, '
-        f'with unrelated = ["{column}"]',
+        remedy=f"Leave such trials out with {rule} in a mapping; or count them, with "
+        f'unrelated = ["{column}"]',
     )
 
 

@@ -50,7 +50,7 @@ def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
         refuse_other_number(headers, first, f"{file.path}, line {line}")
         rows = chain([(0, list(headers)), (line, first)], rows)
     # Check before reading: pandas drops cells without a header.
-    notes = () if row_names else _check_row_lengths(rows)
+    n_columns, notes = (0, ()) if row_names else _check_row_lengths(rows)
     with file.lines(layout.start) as lines:
         # Read in chunks: every cell is a Python object until its chunk becomes a text column.
         chunks = pd.read_csv(
@@ -61,6 +61,8 @@ def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
             skipinitialspace=True,
             index_col=None if row_names else False,
             names=list(headers) or None,
+            # Otherwise pandas refuses rows that end in more empty cells than the first ones.
+            usecols=range(n_columns) if n_columns else None,
             chunksize=_ROWS_AT_ONCE,
         )
         frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
@@ -98,7 +100,8 @@ def _has_row_names(file: TextFile, layout: Layout) -> bool:
     return number > 0 and len(names) == number
 
 
-def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
+def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[int, tuple[str, ...]]:
+    """Return the number of columns, and notes on rows and headers."""
     _, headers = next(rows, (0, []))
     n_short_rows = 0
     for line, cells in rows:
@@ -116,4 +119,4 @@ def _check_row_lengths(rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]
         notes.append(
             f"{n_short_rows} row(s) have fewer cells than there are headers; was the file cut?"
         )
-    return tuple(notes)
+    return len(headers), tuple(notes)

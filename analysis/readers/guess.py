@@ -38,8 +38,9 @@ from analysis.readers.participant_columns import (
     find_possible_participants,
     find_session_column,
 )
+from analysis.readers.rating_scale import RATING
 from analysis.readers.several_options import find_option_columns, find_place_column
-from analysis.readers.single_answers import RATING, SAID_YES, VERSION
+from analysis.readers.single_answers import SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
 from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS

@@ -9,21 +9,23 @@ from scipy.special import fdtrc  # scipy.stats takes a second to import
 
 from analysis.readers.guess_columns import LIKELY, ItemOptions, match_versions
 from analysis.readers.mapping import simplify_name
-from analysis.readers.single_answers import RATING, SAID_YES, VERSION
+from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
+from analysis.readers.single_answers import SAID_YES, VERSION
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Variant
 
 _TWO = 2
 # Usual names of answer columns; a name only decides between otherwise equal candidates.
 _ANSWERED = ("rating", "said", "response", "answer", "judg", "accept", "likert", "score", "value",
-             "choice", "button", "key", "natural", "plausib")  # fmt: skip
+             "choice", "button", "key", "natural", "plausib", "slider")  # fmt: skip
 _CHOSEN = ("chosen", "choice", "choose", "chose", "select", "prefer", "pick", "respon", "answer")
 _WORD_PAIRS = (
     ("good", "bad"), ("grammatical", "ungrammatical"), ("acceptable", "unacceptable"),
     ("plausible", "implausible"), ("expected", "unexpected"), ("match", "mismatch"),
     ("congruent", "incongruent"), ("felicitous", "infelicitous"), ("possible", "impossible"),
 )  # fmt: skip
-_HIGHEST, _FEWEST = 9, 3
+_HIGHEST, _FEWEST, _MOST_CODES = MOST_POINTS, 3, 4
+_RIGHT_OR_WRONG = ("correct", "accura", "error")
 _DESIGN_NAME = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
 # Among shown sentences, the versions are balanced; among chosen ones, most are good.
 _BALANCED = (0.3, 0.7)
@@ -86,7 +88,10 @@ def guess_single_answers(
         return None
     columns = {VERSION: version[0]} if version else {}
     values = {VERSION: version[1]} if version and version[1] else {}
-    candidates = [column for column in kinds if column in answer_like_columns] or [
+    candidates = [column for column in kinds if column in answer_like_columns]
+    if not candidates and (coded := _coded_answers(rows, answer_like_columns, sentence)):
+        return SingleAnswers(columns, values, (coded,))
+    candidates = candidates or [
         column for column in kinds if _differs_between_sentences(rows[column], sentence)
     ]
     if not candidates:
@@ -97,6 +102,21 @@ def guess_single_answers(
             columns, values, (f"one column of answers (there are {candidate_list})",)
         )
     return SingleAnswers(columns | {kinds[candidates[0]]: candidates[0]}, values)
+
+
+def _coded_answers(rows: pd.DataFrame, columns: Sequence[str], sentence: "pd.Series[str]") -> str:
+    """Return that a column named as the answers holds codes, such as keys; empty if none does.
+
+    Another column of 0 and 1 then says something else, such as whether an answer was repeated.
+    """
+    for header in columns:
+        cells = rows[header][rows[header] != ""]
+        codes = sorted(cells.unique()[: _MOST_CODES + 1])
+        is_coded = _TWO <= len(codes) <= _MOST_CODES and not _DESIGN_NAME.search(header)
+        if is_coded and not _is_function_of_sentence(cells, sentence[cells.index]):
+            shown = ", ".join(f'"{code}"' for code in codes)
+            return f'the meaning of the answers in "{header}": {shown}'
+    return ""
 
 
 def _say_the_same(answers: pd.DataFrame) -> bool:
@@ -129,8 +149,9 @@ def _describe_unread_scale(rows: pd.DataFrame) -> str:
             if _DESIGN_NAME.search(str(header)):
                 continue
             return (
-                f'; "{header}" holds {outside.iloc[0]:g}, but ratings are whole numbers from 1 to '
-                f"{_HIGHEST}: sliders, means and standard scores are not read"
+                f'; "{header}" goes from {numbers.min():g} to {numbers.max():g}: means and '
+                f"standard scores are not read, and of people's own ratings write rating = "
+                f'"{header}" and scale = [LOWEST, HIGHEST] in a mapping'
             )
     return ""
 
@@ -192,7 +213,15 @@ def _guess_answer_kind(
         return None if _is_truth(column) else SAID_YES
     numbers = pd.to_numeric(cells, errors="coerce")
     is_scale = bool(((numbers >= 1) & (numbers <= _HIGHEST) & (numbers == numbers.round())).all())
+    if not is_scale and numbers.notna().all() and _is_named_as_answers(column):
+        # A slider, or a scale that does not begin at 1.
+        is_scale = usual_ends(numbers.astype(float)) is not None
     return RATING if is_scale and cells.nunique() >= _FEWEST else None
+
+
+def _is_named_as_answers(column: str) -> bool:
+    is_named = any(word in simplify_name(column) for word in _ANSWERED)
+    return is_named and not _DESIGN_NAME.search(column)
 
 
 def _differs_between_sentences(answers: "pd.Series[str]", sentence: "pd.Series[str]") -> bool:
@@ -217,7 +246,8 @@ def _differs_between_sentences(answers: "pd.Series[str]", sentence: "pd.Series[s
 
 def _is_truth(column: str) -> bool:
     """Return whether a column records if answers were right."""
-    return simplify_name(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
+    name = simplify_name(column)
+    return name in ("acc", "hit", "right") or any(word in name for word in _RIGHT_OR_WRONG)
 
 
 def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:

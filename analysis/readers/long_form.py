@@ -19,6 +19,7 @@ from analysis.readers.mapping import (
     TableMap,
     numbers_in_all_patterns,
 )
+from analysis.readers.rating_scale import state_scale
 from analysis.readers.single_answers import ANSWERS, settle_typed_answers
 from analysis.readers.texts import as_ids
 from experiment.records import Item
@@ -85,7 +86,7 @@ class _LongFormConverter:
             rows = rows.assign(**{column: _translate_values(rows[column], values, self._path)})
         # A value may mean that there was no answer.
         rows = self._skip_blanks(rows)
-        rows = settle_typed_answers(rows, mapping, account, self._path)
+        rows = state_scale(settle_typed_answers(rows, mapping, account, self._path), mapping)
         self._require_columns(rows, _REQUIRED_COLUMNS)
         if not {"chosen", "correct", *ANSWERS} & set(rows.columns):
             self._require_columns(rows, ["chosen"])
@@ -163,7 +164,7 @@ class _LongFormConverter:
             return self._rename_columns(rows, items)
         if any(ITEM in header for header in self._mapping.columns.values()):
             return self._stack_item_columns(rows, [item.item_id for item in items])
-        return self._stack_numbered_columns(rows)
+        return self._stack_numbered_columns(rows, items)
 
     def _rename_columns(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
         mapping = self._mapping
@@ -196,11 +197,13 @@ class _LongFormConverter:
         # A column that has one of Parallax's names but another meaning.
         return renamed.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 
-    def _stack_numbered_columns(self, table: pd.DataFrame) -> pd.DataFrame:
+    def _stack_numbered_columns(self, table: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
         """Return one row per trial from a table with one row per session."""
         mapping = self._mapping
-        patterns = {**mapping.columns, **{f"item_{n}": p for n, p in enumerate(mapping.item_from)}}
-        numbered = [pattern for pattern in patterns.values() if NUMBER in pattern]
+        parts = {f"item_{n}": pattern for n, pattern in enumerate(mapping.item_from)}
+        texts = {f"text_{n}": pattern for n, pattern in enumerate(mapping.item_by_texts)}
+        patterns = {**mapping.columns, **parts, **texts}
+        numbered = list(dict.fromkeys(p for p in patterns.values() if NUMBER in p))
         numbers = numbers_in_all_patterns(list(table.columns), numbered, self._path)
         if not numbers:
             expected_columns = [header_pattern.replace(NUMBER, "1") for header_pattern in numbered]
@@ -208,14 +211,12 @@ class _LongFormConverter:
         self._note_number_gaps(numbers)
         blocks = []
         for number in numbers:
-            headers = {
-                column: header_pattern.replace(NUMBER, number)
-                for column, header_pattern in patterns.items()
-            }
+            headers = {name: pattern.replace(NUMBER, number) for name, pattern in patterns.items()}
             block = self._take_block(table, headers)
-            if mapping.item_from:
-                parts = [f"item_{n}" for n in range(len(mapping.item_from))]
-                block["item"] = block[parts].agg("-".join, axis=1)
+            if parts:
+                block["item"] = block[[*parts]].agg("-".join, axis=1)
+            if texts:
+                block["item"] = identify_items(block, [*texts], {}, items)
             blocks.append(block)
         self._per_trial = len(numbered)
         return self._join_blocks(blocks, patterns)

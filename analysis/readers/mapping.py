@@ -17,8 +17,8 @@ from experiment.errors import wrong_keys
 
 LONG = (
     "judge", "participant", "list", "item", "construction", "condition",
-    "option_first", "options", "good_side", "chosen", "correct", "version", "rating", "said_yes",
-    "typed", "no_answer", "rt_ms", "kept",
+    "option_first", "options", "good_side", "chosen", "correct", "version", "rating",
+    "rating_scale", "said_yes", "typed", "no_answer", "rt_ms", "kept",
 )  # fmt: skip
 UNITS = {"ms": 1.0, "s": 1_000.0}
 NUMBER, ITEM = "{n}", "{item}"
@@ -42,7 +42,7 @@ class TableMap(BaseModel):
         item_from: Columns whose texts, joined by "-", form the item id, if no column contains the
             id.
         item_by_texts: Columns with the item's options, which identify the item if no id exists;
-            or one column with one of the options.
+            or one column with one of the options. With ``wide``, they are written with ``{n}``.
         item_by: For some of the items' columns, the source's column with the same values: they
             identify the item, or tell apart items with the same texts.
         options: Where three or more options were shown: the columns with their texts, in the
@@ -55,6 +55,8 @@ class TableMap(BaseModel):
         drop_trials: Trials to drop.
         skip_blank: Parallax columns; trials with an empty value in one of them are not judgments.
         rt_unit: The unit of the reaction times, "ms" or "s".
+        scale: The lowest and highest value of the ratings' scale, if it does not begin at 1, or the
+            ratings do not reach its ends.
         no_answer: Typed texts by which participants said that they could not think of an answer.
             Empty cells are left out, unless an empty text is listed here.
         first_word: Whether only the first word of a typed answer counts.
@@ -78,6 +80,7 @@ class TableMap(BaseModel):
     drop_trials: Rows = {}
     skip_blank: list[str] = []
     rt_unit: Literal["ms", "s"] = "ms"
+    scale: tuple[float, float] | None = None
     no_answer: list[str] = []
     first_word: bool = False
     duplicates: Literal["", "keep", "drop"] = ""
@@ -284,6 +287,18 @@ def columns_for_role(table: pd.DataFrame, role: str) -> Iterator[str]:
                 filled_cells = table[column][table[column] != ""]
                 if len(filled_cells) and role_definition.holds(filled_cells):
                     yield column
+
+
+def accuracy_columns(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns that are named as accuracies and say right or wrong in most of their cells.
+
+    Other cells may be codes, such as 99 for no answer.
+    """
+    for column in table.columns:
+        names = {simplify_name(column), simplify_name(_PREFIX.sub("", column))}
+        words = table[column][table[column] != ""].str.lower()
+        if names & {*ROLES["correct"].names} and words.isin(TRUTH_WORDS).mean() > 0.5:
+            yield column
 
 
 def first_column_for_role(table: pd.DataFrame, role: str) -> str | None:

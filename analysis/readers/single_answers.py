@@ -17,15 +17,15 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
 from analysis.readers.mapping import TableMap, parse_truth
+from analysis.readers.rating_scale import MOST_POINTS, RATING, read_ratings
 from analysis.readers.texts import Options
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Side, Variant
 from experiment.studies.study import Trials
 
-RATING, SAID_YES, VERSION = "rating", "said_yes", "version"
+SAID_YES, VERSION = "said_yes", "version"
 TYPED, NO_ANSWER = "typed", "no_answer"
 ANSWERS = (RATING, SAID_YES, TYPED)
-_FEWEST, _MOST = 2, 9
 _NAMES = {variant.value for variant in Variant}
 
 
@@ -120,15 +120,13 @@ def add_answers(
     """
     version = np.array(find_shown_versions(long, items, path), object)
     if answer_column(long) == RATING:
-        points = _parse_ratings(long[RATING], path)
-        account.attention.append(
-            f"the scale is taken to go from 1 to {points.max()}, the highest rating: the file does "
-            "not say where it ends"
-        )
+        scale = read_ratings(long, path)
+        (account.checks if scale.is_stated else account.attention).append(scale.evidence)
+        points = scale.ratings.astype(int) if scale.are_whole else scale.ratings
         return _replace_response(
-            run,
+            run if scale.is_points else replace(run, rating_ends=scale.ends),
             "rating",
-            {"points": max(_FEWEST, int(points.max()))},
+            {"points": int(scale.ends[1]) if scale.is_points else MOST_POINTS},
             {"chosen_side": None, "chose_good": None, VERSION: version, RATING: points},
             [
                 Side.FIRST.value if shown_version == Variant.GOOD.value else None
@@ -177,22 +175,6 @@ def _replace_response(
         trials=run.trials.assign(good_side=pd.Series(good_side, run.trials.index, object)),
         responses=run.responses.assign(**columns),
     )
-
-
-def _parse_ratings(values: "pd.Series[str]", path: Path) -> "pd.Series[int]":
-    numbers = pd.to_numeric(values, errors="coerce").reset_index(drop=True)
-    strange = ~((numbers >= 1) & (numbers <= _MOST) & (numbers == numbers.round()))
-    if strange.any():
-        raise AnalysisError(
-            f"{int(strange.sum()):,} of {len(numbers):,} ratings are not points of a scale; the "
-            f'first is "{values.iloc[int(np.flatnonzero(strange)[0])]}"',
-            where=f'{path}, the column "{RATING}"',
-            expected=f"whole numbers from 1 to {_MOST} at most, as people chose them: neither "
-            "means nor standard scores",
-            remedy="Name the column with the raw ratings; leave unanswered trials out with "
-            f'skip_blank = ["{RATING}"], or translate words below [values.{RATING}]',
-        )
-    return numbers.astype(int)
 
 
 def _parse_yes_no(

@@ -96,9 +96,9 @@ def hand_over(request: str, instance: Path) -> None:
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     """Take over the right to pay from another copy.
 
-    If that copy is gone, the command first asks the platform of each open run what it shows that
-    this copy's database lacks, and refuses if that is less than an hour old. Afterwards, reconcile
-    every open run before you pay: the other copy may have paid meanwhile.
+    If that copy is gone, the command first asks the platforms what they show that this copy's
+    database lacks, and refuses if that is less than an hour old. Afterwards, reconcile every open
+    run before you pay: the other copy may have paid meanwhile.
     """
     folder = open_instance(instance)
     sessions, keys = open_sessions(instance), _read_keys(folder)
@@ -214,7 +214,7 @@ def _refuse_recent_acts(answers: UnknownActs, folder: Path) -> None:
     Raises:
         PayingCopyError: One does, so another copy may be working.
     """
-    recent = [act for act in answers.acts if act.is_recent(utc_now())]
+    recent = [act for act in answers.acts if act.shows_activity(utc_now())]
     if recent:
         over = recent[0].at + RECENT + timedelta(seconds=59)  # rounded up to a minute
         raise PayingCopyError(

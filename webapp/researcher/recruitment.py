@@ -59,7 +59,7 @@ def _check_may_publish(session: Session, _run: Run) -> None:
 def _check_publishable(session: Session, run: Run) -> None:
     services = current_services()
     recruiter, publication = services.recruiter(run.recruiter), find_recruitment(session, run)
-    endpoint = recruiter.endpoint or (publication.endpoint if publication is not None else "")
+    endpoint = recruiter.endpoint if publication is None else publication.endpoint
     if endpoint:  # else only the platform's client knows it, and refuses later
         link = recruiter.invitation(services.settings.link_base, run.ref)
         refuse_unpublishable(run, endpoint, link, publication)

@@ -26,6 +26,9 @@ _MARKDOWN = re.compile(
     r"\*\*\S.*?\*\*|__\S.*?__|(?<![\w*])\*[^\s*][^*]*\*(?!\w)|(?<!\w)_[^\s_][^_]*_(?!\w)"
     r"|~~\S.*?~~|`[^`]+`|\[[^\[\]]+\]\([^\[)]+\)|^#{1,6} |^> |^[-+*\u2022] "
 )
+_MODEL_MARK = re.compile(
+    r"</?s>|<(?:unk|bos|eos|pad|mask)>|\[(?:CLS|SEP|MASK|PAD|UNK)\]|<\|endoftext\|>|[\u0120\u2581]"
+)
 _LATEX = re.compile(r"\\[a-zA-Z]+\{|\$[^$\s][^$]*\$|(?<=\w)_\{?[ijk]\}?(?!\w)")
 _EXAMPLE_NUMBER = re.compile(r"^\(?\d+[.)][a-z]?[.)]?\s|^\(?[a-z]\)\s")
 _AUTHOR_NOTE = re.compile(
@@ -94,7 +97,7 @@ def _find_missing_contexts(materials: Materials) -> Iterator[Fault]:
 
 
 def lint_markup(materials: Materials) -> Iterator[Fault]:
-    """Report texts with Markdown or LaTeX, which participants would see literally."""
+    """Report texts with Markdown, LaTeX or a model's marks, which participants would see."""
     remedy = "Remove the markup: participants see the text literally"
     yield from _texts(
         materials,
@@ -104,6 +107,13 @@ def lint_markup(materials: Materials) -> Iterator[Fault]:
         remedy,
     )
     yield from _texts(materials, "LaTeX", lambda t: bool(_LATEX.search(t)), "holds LaTeX", remedy)
+    yield from _texts(
+        materials,
+        "a mark of a language model",
+        lambda text: bool(_MODEL_MARK.search(text)),
+        "holds a mark that a model's tokenizer adds",
+        "Remove it: participants see it, and a model adds its own",
+    )
 
 
 def lint_leftovers(materials: Materials) -> Iterator[Fault]:

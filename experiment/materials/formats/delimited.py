@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -292,8 +292,7 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
     first, separator = 0, ""
     if lines and lines[0][:4].lower() == "sep=" and lines[0][-1] in "\r\n":
         first, separator = 1, lines[0].strip()[4:5]
-    if titles:
-        first = _skip_title_lines(lines, first)
+    first = _skip_title_lines(lines, first) if titles else _skip_comments(lines, first)
     header = next((line for line in lines[first:] if line.strip()), "")
     delimiter = separator or max(_DELIMITERS, key=lambda mark: _n_cells(header, mark))
     even = [mark for mark in _DELIMITERS if _divides_evenly(lines[first:], mark)]
@@ -325,6 +324,19 @@ def cells_of(
                 yield layout.before + rows.line_num, cells
         except csv.Error as error:
             raise DelimitedError(str(error), layout.before + rows.line_num) from error
+
+
+def _skip_comments(lines: list[str], first: int) -> int:
+    """Return the first line that is no comment, if comments without cells precede a table."""
+    texts = [line for line in lines[first:] if line.strip()]
+    comments = list(takewhile(lambda line: _COMMENT.match(line) and _is_one_cell(line), texts))
+    if not comments or all(map(_is_one_cell, texts[len(comments) : len(comments) + 1])):
+        return first
+    return lines.index(texts[len(comments)], first)
+
+
+def _is_one_cell(line: str) -> bool:
+    return all(_n_cells(line, mark) == 1 for mark in _DELIMITERS)
 
 
 def _skip_title_lines(lines: list[str], first: int) -> int:

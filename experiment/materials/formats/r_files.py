@@ -187,7 +187,8 @@ def _choose(
             f"the file has {len(frames)} data frames",
             where=str(path),
             expected=f"one of: {listed}",
-            remedy=f"Name one with --sheet: --sheet '{next(iter(frames))}'",
+            remedy=f"Name one with --sheet: --sheet '{next(iter(frames))}' (of reading times, with "
+            f"sheet = '{next(iter(frames))}' in the mapping)",
         )
     return next(iter(frames.items()))
 

@@ -105,6 +105,13 @@ def read_raw(
         return _read_parquet(path)
     if path.suffix.lower() in TEXT_SUFFIXES:
         return _read_text_table(path, language, columns)
+    if path.suffix.lower() == ".js":
+        raise MaterialsError(
+            "the program has no items",
+            where=str(path),
+            expected="an array items = [...], or entries alone, as in a data file of Ibex",
+            remedy="If it reads its items from a table, as PCIbex from chunk_includes, name that",
+        )
     raise MaterialsError(
         f'a file ending in "{path.suffix}" cannot be read as a table of items',
         where=str(path),
@@ -294,6 +301,12 @@ def _read_json_list(path: Path, language: str) -> RawTable:
         raise MaterialsError(
             f"the file is not JSON ({why_unread(error)})", where=str(path)
         ) from error
+    if isinstance(records, dict) and records.keys() >= {"results", "configs"}:
+        raise MaterialsError(
+            "the file has the totals of lm_eval, without the samples",
+            where=str(path),
+            expected="samples_TASK.jsonl, which lm_eval writes with --log_samples",
+        )
     if not isinstance(records, list) or not all(isinstance(values, dict) for values in records):
         raise MaterialsError(
             "the file is JSON, but neither a list of items nor a SyntaxGym suite",

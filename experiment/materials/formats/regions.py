@@ -18,6 +18,8 @@ _FEWEST_PARTS = 3
 # Marks of a model's text, such as <eos>, are no words.
 _MARKER = re.compile(r"</?\w+>")
 _WORD_HEADERS = ("word", "token")
+# A SyntaxGym suite as a table has a region in each row, and some regions are empty.
+_SUITE_HEADERS = ("content", "region_number")
 _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 # Symbols that fill a row's last columns, such as "####".
 _PADDING = re.compile(r"[^\w\s.?!\u2026]{2,}")
@@ -108,12 +110,15 @@ def join_word_rows(table: RawTable) -> RawTable:
     differ between a sentence's words are left out. Any other table is returned unchanged.
     """
     keys = {key_of(name): name for name in reversed(table.columns)}
-    word = next((keys[key] for key in _WORD_HEADERS if key in keys), "")
+    is_suite = keys.keys() >= {*_SUITE_HEADERS}
+    word = next(
+        (keys[key] for key in (*_WORD_HEADERS, *_SUITE_HEADERS[:is_suite]) if key in keys), ""
+    )
     if not word or keys.keys() & {*_SENTENCES, "bad"}:
         return table
     starts = next((found for n in table.columns if (found := _sentence_starts(table, n))), [])
     runs = [table.rows[a:b] for a, b in pairwise([*starts, len(table.rows)])]
-    if len(runs) < 2 or not all(row.values[word] for row in table.rows):
+    if len(runs) < 2 or not (is_suite or all(row.values[word] for row in table.rows)):
         return table
     shared = [
         name
@@ -125,7 +130,7 @@ def join_word_rows(table: RawTable) -> RawTable:
             run[0].place,
             {
                 "sentence": join_regions(
-                    [text for row in run if not _MARKER.fullmatch(text := row.values[word])]
+                    [t for row in run if (t := row.values[word]) and not _MARKER.fullmatch(t)]
                 ),
                 **{name: run[0].values[name] for name in shared},
             },
@@ -134,8 +139,9 @@ def join_word_rows(table: RawTable) -> RawTable:
     )
     left_out = [name for name in table.columns if name not in (word, *shared)]
     note = (
-        f'Each row is a word: the column "{word}" makes {len(rows)} sentences. Columns that differ '
-        f"between the words of a sentence are left out: {', '.join(left_out)}."
+        f'Each row is a {"region" if is_suite else "word"}: the column "{word}" makes {len(rows)} '
+        "sentences. Columns that differ between the rows of a sentence are left out: "
+        f"{', '.join(left_out)}."
     )
     return RawTable(table.path, ("sentence", *shared), rows, (*table.notes, note))
 

@@ -15,8 +15,8 @@ CRITICAL_NAMES = ("critical", "critical_word", "critical_region")
 _NUMBER = re.compile(r"([0-9]+)(\.0+)?")
 _MARKS = re.compile(r"^\W+|\W+$")
 _CRITICAL_REMEDY = (
-    "Give each item's critical word or region in a column, as a number or as its text, and name "
-    'the column in [trial.parameters]: critical = "critical"'
+    "Give each item's critical word or region, as a number or as its text, in a column called "
+    '"critical"; or name another column in [trial.parameters]: critical = "HEADER"'
 )
 
 

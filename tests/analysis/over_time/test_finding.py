@@ -1,5 +1,6 @@
 """Models over time in a report."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 
 from analysis.compare import command
 from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
 from analysis.over_time.crossing import Crossing
 from analysis.over_time.load import History, HistoryFacts
@@ -119,3 +121,41 @@ def test_tokens_are_written_in_three_digits(tokens: float, words: str):
 def test_a_sentence_says_when_a_level_is_passed_or_that_it_is_not(at, low, high, said):
     seen = np.array([100, 2_000_000])
     assert crossing_clause(Crossing(at, low, high), seen, "exceeds it", "exceed it") == said
+
+
+def test_learners_are_a_level_on_the_same_axis(run: ExportedRun):
+    # Of every ten children, seven are right on each item.
+    right = np.arange(len(run.responses)) % 10 < 7
+    sides = np.where(right, "first", "second")
+    answers = run.responses.assign(chose_good=right, chosen_side=sides)
+    children = replace(run, folder=Path("age_5"), responses=answers)
+    options = ComparisonOptions(
+        resamples=100, over_time=[history(run, [10, 20, 40, 80], [0.5, 0.5, 1, 1])],
+        learners=[children],
+    )  # fmt: skip
+    result = compare_by(["over_time"], run, (), options)
+    row = result.statistics["crossings"].iloc[0]
+    # .5 after 20 tokens and 1 after 40: .7 after two fifths of a doubling.
+    assert row["age_5_tokens"] == pytest.approx(20 * 2**0.4)
+    assert row["reaches age_5"].startswith("26 [")
+    learners = result.statistics["learners"].iloc[0]
+    assert (learners["learners"], learners["accuracy"]) == ("age_5", pytest.approx(0.7))
+    [drawing] = [each for each in result.drawings if each.name == "over_time"]
+    lines = [line.get_linestyle() for line in drawing.draw().axes[0].lines]
+    assert lines.count("--") == 1
+
+
+def test_learners_who_judged_other_items_are_refused(run: ExportedRun):
+    other = replace(
+        run,
+        folder=Path("age_5"),
+        items=run.items.assign(item_id="x" + run.items["item_id"].astype(str)),
+        trials=run.trials.assign(item_id="x" + run.trials["item_id"].astype(str)),
+        responses=run.responses.assign(item_id="x" + run.responses["item_id"].astype(str)),
+    )
+    options = ComparisonOptions(
+        resamples=100, over_time=[history(run, [10, 20, 40, 80], [0.5, 0.5, 1, 1])],
+        learners=[other],
+    )  # fmt: skip
+    with pytest.raises(AnalysisError, match="judged none of the items"):
+        compare_by(["over_time"], run, (), options)

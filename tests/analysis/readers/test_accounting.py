@@ -166,3 +166,27 @@ def test_what_nobody_recorded_is_absent_from_the_report(imported, tmp_path):
     for word in ("consented</li>", " list of ", "recruiter unknown", "for lists, sides"):
         assert word not in page
     assert not (tmp_path / "report" / "tables" / "sides.csv").exists()
+
+
+def test_a_session_s_numbered_texts_identify_its_items(imported, tmp_path):
+    good, bad = (small_run.items()[0][version] for version in ("good", "bad"))
+    other, worse = (small_run.items()[1][version] for version in ("good", "bad"))
+    text = (
+        f"who,a1,b1,c1,a2,b2,c2\nAnn,{good},{bad},1. {good[:3]},{worse},{other},2. {other}\n"
+        f"Ben,{bad},{good},1. {bad},{other},{worse},\n"
+    )
+    mapping = (
+        'wide = true\nskip_blank = ["chosen"]\nitem_by_texts = ["a{n}", "b{n}"]\n[columns]\n'
+        'participant = "who"\nchosen = "c{n}"\noption_first = "a{n}"\n'
+        '[values.chosen]\n"1.*" = "first"\n"2.*" = "second"\n'
+    )
+    # Ann is right twice, Ben wrong once and without a second answer.
+    done = imported(text, mapping, "--accept-low-accuracy").output
+    assert "3 judgments of 2 participants on 2 items" in done
+    assert "the expected version was chosen in 66.7%" in done
+
+
+def test_cells_beyond_the_headers_may_be_empty(imported):
+    head, *rows = GOOD.splitlines()
+    done = imported("\n".join([head, *rows[:-1], f"{rows[-1]},,,"]))
+    assert "= 12 judgments" in done.output

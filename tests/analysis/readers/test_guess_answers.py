@@ -159,7 +159,7 @@ def test_a_property_of_sentences_that_were_judged_once_is_no_answer(alone):
         for n in range(10, 18)
     ]  # fmt: skip
     with pytest.raises(
-        AnalysisError, match=r'holds the answers; "mean rating" holds 3\.1, but ratings are whole'
+        AnalysisError, match=r'holds the answers; "mean rating" goes from 3\.1 to 3\.17: means'
     ):
         alone(table)
 
@@ -264,3 +264,20 @@ def test_numbers_of_trials_are_no_participants(alone):
         alone(table)
     named = [{"seen": index // 8, **row} for index, row in enumerate(table)]
     assert 'participant" = "seen"' in alone(named).output
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("stability", 'the meaning of the answers in "response": "c", "n"'),
+        ("ErrorCode", "lacks a column that holds the answers"),
+    ],
+)
+def test_a_column_of_0_and_1_is_no_answer_where_the_answers_are_coded(imported, other, message):
+    table = [
+        {"subj": row["subj"], "sentence": row["sentence"], other: row["correct"],
+         "response": "cn"[row["judgment"] == "no"]}
+        for row in rows("yes")
+    ]  # fmt: skip
+    with pytest.raises(AnalysisError, match=message):
+        imported(table)

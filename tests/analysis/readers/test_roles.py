@@ -188,3 +188,15 @@ def test_white_space_around_cells_changes_nothing(case, space):
                          for n, cell in enumerate(table[column])]  # fmt: skip
     table.to_csv(folder / "data.csv", index=False)
     assert imported(folder, "with", "data.csv") == without.replace("without", "with")
+
+
+def test_a_code_among_right_and_wrong_stops_the_import_and_may_be_dropped(case):
+    folder = case("import_psychopy_corr_as_yes")
+    table = pd.read_csv(folder / "data.csv", dtype=str)
+    table = table.rename(columns={"key_resp.corr": "Accuracy"})
+    table.loc[0, "Accuracy"] = "99"
+    table.to_csv(folder / "data.csv", index=False)
+    with pytest.raises(
+        AnalysisError, match=r"right or wrong in 1 of 12.*\[\"99\"\] below \[drop_tri"
+    ):
+        imported(folder, "out", "data.csv")

@@ -101,15 +101,71 @@ def test_sentences_that_stand_alone_need_no_version(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("value", "ends"),
+    [
+        (lambda point: point - 1, "0 to 6"),
+        (lambda point: point - 4, "-3 to 3"),
+        (lambda point: round((point - 1) / 6, 2), "0 to 1"),
+        (lambda point: (point - 1) * 100 // 6, "0 to 100"),
+        (lambda point: point + 1 if point > 1 else 1, ""),
+    ],
+    ids=["from 0", "below 0", "decimals", "a slider", "points"],
+)
+def test_the_ends_of_a_scale_are_those_of_a_usual_one_that_the_ratings_reach(tmp_path, value, ends):
+    given = ("--items", items(tmp_path), "--mapping", mapping(tmp_path, "rating"))
+    said = run(judgments, rated(tmp_path, value=value), *given, "--out", tmp_path / "in")
+    written = pd.read_csv(tmp_path / "in" / "judgments.csv")
+    theirs = pd.read_csv(tmp_path / "ratings.csv")
+    assert written["rating"].tolist() == theirs["acceptability"].tolist()
+    assert ("rating_scale" in written) is bool(ends)
+    n_low = (theirs["acceptability"] == theirs["acceptability"].min()).sum()
+    low = ends.split()[0] if ends else ""
+    assert (f"taken to go from {ends}: {n_low} ratings are {low}, " in said) is bool(ends)
+
+
+def test_a_slider_whose_ends_nobody_chose_needs_them_and_is_reported_on_its_scale(tmp_path):
+    file = rated(tmp_path, value=lambda point: point * 12)
+    stated = mapping(tmp_path, "rating", extra="scale = [0, 100]\n")
+    run(judgments, file, "--items", items(tmp_path), "--mapping", stated, "--out", tmp_path / "in")
+    theirs = pd.read_csv(file)
+    means = theirs.groupby(theirs["sentence"].str.contains("sleeps"))["acceptability"].mean()
+    page = report(tmp_path)
+    assert "Mean rating on a scale from 0 to 100" in page
+    assert "rated it on a scale from 0 to 100" in page
+    assert f"{means[True]:.2f} and {means[False]:.2f}" in page
+    assert "these ratings are numbers from 0 to 100" in page
+
+
+def test_ratings_outside_the_stated_scale_are_refused(tmp_path):
+    stated = mapping(tmp_path, "rating", extra="scale = [0, 6]\n")
+    given = ["--items", items(tmp_path), "--mapping", stated, "--out", tmp_path / "in"]
+    with pytest.raises(
+        AnalysisError, match=r"ratings are not points of a scale from 0 to 6.*\"7\""
+    ):
+        run(judgments, rated(tmp_path), *given)
+    stated = mapping(tmp_path, "rating", extra="scale = [7, 1]\n")
+    with pytest.raises(AnalysisError, match='the scale of the ratings is "7 to 1"'):
+        run(judgments, rated(tmp_path), *given)
+
+
+def test_a_slider_is_found_by_its_name_and_ends_and_never_read_as_a_choice(tmp_path):
+    file = rated(tmp_path, "slider", lambda point: (point - 1) * 100 // 6)
+    given = ("--items", items(tmp_path), "--out", tmp_path / "in", "--yes")
+    assert "ratings on a scale from 0 to 100" in run(judgments, file, *given)
+    file = rated(tmp_path, "slider", lambda point: point * 12)
+    with pytest.raises(AnalysisError, match=r'"slider" goes from 12 to 84.*scale = \[LOWEST'):
+        run(judgments, file, *given)
+
+
+@pytest.mark.parametrize(
     ("answer", "value", "said"),
     [
         ("rating", lambda point: point / 7, "are not points of a scale"),
         ("rating", lambda point: point * 14, "are not points of a scale"),
-        ("rating", lambda point: point - 1, "are not points of a scale"),
         ("rating", lambda _: "", "are not points of a scale"),
         ("said_yes", lambda point: point, "are neither yes nor no"),
     ],
-    ids=["means", "a slider", "from 0", "empty", "ratings for yes and no"],
+    ids=["means", "a slider", "empty", "ratings for yes and no"],
 )
 def test_what_is_no_answer_is_refused(tmp_path, answer, value, said):
     file = rated(tmp_path, value=value)

@@ -39,7 +39,7 @@ def test_conditions_of_unequal_length_are_refused_in_one_paragraph():
     said = str(error)
     assert '"short" and "long" of the construction "a" do not align' in said
     assert "has 8 regions" in said and '"a-short" of the same frame has 7' in said
-    assert 'critical = "critical"' in said and "\n" not in said
+    assert 'in a column called "critical"' in said and "\n" not in said
 
 
 def test_a_shift_within_sentences_of_equal_length_is_refused_and_a_local_order_is_not():

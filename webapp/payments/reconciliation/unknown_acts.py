@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from experiment.errors import ParallaxError
 from experiment.money import in_words
@@ -35,8 +35,11 @@ from webapp.recruitment.open_offers import RECRUITMENT, find_lost_offers
 from webapp.recruitment.poll import poll_hits
 from webapp.recruitment.publish import find_recruitment
 from webapp.recruitment.terms import refuse_other_endpoint, refuse_other_owner
+from webapp.runs.runs import load_launched_study
 
 RECENT = timedelta(hours=1)
+# Runs are usually paid within this time after they were closed.
+_PAYING_TIME = timedelta(days=30)
 _STAMP = "unknown acts"
 _KEY_LENGTH = 16
 # Our own time of posting is later than the platform's by the duration of a call.
@@ -55,6 +58,7 @@ class UnknownAct:
         page: Where a researcher sees it.
         at: Its time, or the time at which this copy first saw it.
         is_dated: Whether the platform tells the time.
+        is_certain: Whether a copy or a researcher did it, neither a participant nor the platform.
     """
 
     run_ref: str
@@ -62,20 +66,21 @@ class UnknownAct:
     page: str
     at: datetime
     is_dated: bool
+    is_certain: bool
 
-    def is_recent(self, now: datetime) -> bool:
-        """Return whether less than an hour has passed since."""
-        return now - self.at < RECENT
+    def shows_activity(self, now: datetime) -> bool:
+        """Return whether a copy or a researcher acted less than an hour ago."""
+        return self.is_certain and now - self.at < RECENT
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownActs:
-    """What the platforms answered about the open runs.
+    """What the platforms answered.
 
     Attributes:
         acts: The unknown acts, the newest first.
-        unasked: The open runs whose platform did not answer, each with the reason.
-        silent: The references of the open runs whose platform takes reports and answers nothing.
+        unasked: The runs whose platform did not answer, each with the reason.
+        silent: The references of the runs whose platform takes reports and answers nothing.
     """
 
     acts: Sequence[UnknownAct]
@@ -93,6 +98,7 @@ class _Sign:
         offer: The platform's id of the offer.
         at: Its time; None if the platform does not tell.
         is_dated: Whether the platform tells the time.
+        is_certain: As of ``UnknownAct``.
     """
 
     key: str
@@ -100,12 +106,13 @@ class _Sign:
     offer: str
     at: datetime | None
     is_dated: bool = True
+    is_certain: bool = True
 
 
 def find_unknown_acts(
     settings: Settings, sessions: Sessions, tokens: Tokens, now: datetime
 ) -> UnknownActs:
-    """Ask the platform of each open run about acts that the database lacks.
+    """Ask the platform of each run that is open, or was lately closed, for acts unknown here.
 
     The platforms are only read.
 
@@ -115,8 +122,9 @@ def find_unknown_acts(
         tokens: Its tokens.
         now: The time.
     """
+    is_asked = or_(Run.closed_at.is_(None), Run.closed_at > now - _PAYING_TIME)
     with reading(sessions) as session:
-        runs = session.scalars(select(Run).where(Run.closed_at.is_(None)).order_by(Run.id)).all()
+        runs = session.scalars(select(Run).where(is_asked).order_by(Run.id)).all()
     acts, unasked, silent = list[UnknownAct](), list[str](), list[str]()
     for run in runs:
         try:
@@ -124,21 +132,29 @@ def find_unknown_acts(
             if isinstance(recruiter, PayingRecruiter):
                 # Reading costs nothing, so it is allowed on a live platform too.
                 platform = open_platform(run.recruiter, settings, live=True)
-                signs = list(_ask_platform(sessions, platform, run, tokens, now))
+                signs = list(_ask_platform(sessions, recruiter, platform, run, tokens, now))
                 acts += _date_signs(sessions, recruiter, run, signs, now)
             elif isinstance(recruiter, ReportingRecruiter):
                 silent.append(run.ref)
         except ParallaxError as error:
+            if run.simulated:
+                continue  # A rehearsal's stand-in is gone, and its money was play money.
             unasked.append(f"run {run.ref}: {error}")
     acts.sort(key=lambda act: act.at, reverse=True)
     return UnknownActs(acts, unasked, silent)
 
 
 def _ask_platform(
-    sessions: Sessions, platform: Platform, run: Run, tokens: Tokens, now: datetime
+    sessions: Sessions,
+    recruiter: Recruiter,
+    platform: Platform,
+    run: Run,
+    tokens: Tokens,
+    now: datetime,
 ) -> Iterator[_Sign]:
     with reading(sessions) as session:
         publication = find_recruitment(session, run)
+        pays_after = recruiter.pays_after(load_launched_study(session, run))
     if publication is not None:
         refuse_other_endpoint(run, publication, platform.endpoint)
         refuse_other_owner(run, publication, platform)
@@ -147,7 +163,7 @@ def _ask_platform(
     hits = {hit.id: hit.platform_id for hit in snapshot.hits}
     offers = {a.platform_id: hits.get(a.hit_id or 0) or "" for a in snapshot.assignments}
     yield from _find_bonuses(snapshot, offers)
-    yield from _find_decisions(platform, snapshot, offers)
+    yield from _find_decisions(platform, snapshot, offers, pays_after)
     yield from _find_recorded_payments(snapshot, offers)
     yield from _find_submissions(snapshot, offers)
     yield from _find_offers(platform, snapshot, publication)
@@ -163,9 +179,19 @@ def _find_bonuses(snapshot: PaymentSnapshot, offers: Mapping[str, str]) -> Itera
 
 
 def _find_decisions(
-    platform: Platform, snapshot: PaymentSnapshot, offers: Mapping[str, str]
+    platform: Platform,
+    snapshot: PaymentSnapshot,
+    offers: Mapping[str, str],
+    pays_after: timedelta | None,
 ) -> Iterator[_Sign]:
-    """Yield approvals and rejections that the ledger lacks."""
+    """Yield approvals and rejections that the ledger lacks.
+
+    Args:
+        platform: The platform.
+        snapshot: The run's records and the platform's lists.
+        offers: The platform's id of each assignment's offer.
+        pays_after: How long after a submission the platform approves it by itself; None if never.
+    """
     decisions = [
         (assignment, kind)
         for assignment, kind, _ in find_unrecorded_decisions(snapshot)
@@ -180,7 +206,14 @@ def _find_decisions(
     for assignment, kind in decisions:
         id_ = assignment.platform_id
         text = _describe_payment(kind, snapshot.ref(assignment.participant_id, id_))
-        yield _Sign(f"{id_} {kind}", text, offers[id_], decided_at.get(id_))
+        at = decided_at.get(id_)
+        waited = (at or snapshot.at) - (assignment.submitted_at or snapshot.at)
+        is_automatic = (
+            kind is PaymentKind.REWARD and pays_after is not None and waited >= pays_after
+        )
+        if is_automatic:
+            text += ", perhaps by the platform itself after its delay"
+        yield _Sign(f"{id_} {kind}", text, offers[id_], at, is_certain=not is_automatic)
 
 
 def _find_recorded_payments(
@@ -211,7 +244,10 @@ def _find_submissions(snapshot: PaymentSnapshot, offers: Mapping[str, str]) -> I
         id_ = assignment.platform_id
         if assignment.participant_id is None and not snapshot.ledger.get(id_):
             text = f"{id_} was submitted by somebody who never took part in this copy"
-            yield _Sign(f"{id_} submitted", text, offers[id_], assignment.submitted_at)
+            # Only a copy with our keys signs receipts; without one, perhaps nobody took part.
+            is_signed = snapshot.receipts.get(id_) is not None
+            at = assignment.submitted_at
+            yield _Sign(f"{id_} submitted", text, offers[id_], at, is_certain=is_signed)
 
 
 def _find_offers(
@@ -260,4 +296,5 @@ def _date_signs(
     for sign in signs:
         at = sign.at or datetime.fromisoformat(first_seen[keys[sign.key]])
         page = recruiter.offer_page(sign.offer) if sign.offer else run.recruiter
-        yield UnknownAct(run.ref, sign.text, page, at, sign.is_dated and sign.at is not None)
+        is_dated = sign.is_dated and sign.at is not None
+        yield UnknownAct(run.ref, sign.text, page, at, is_dated, sign.is_certain)

@@ -37,6 +37,7 @@ class TimesMapping(BaseModel):
         critical: The critical region, by its number or by its name in the column ``region``; a
             table of them where it depends on the condition. Without it, the column ``critical``.
         headers: The names of all columns, in their order, of a table without headers.
+        sheet: The sheet of a workbook, if it is not the first; the data frame of an R file.
         keep: Rows to keep: for each column of the table, the value or values.
         drop: Rows to leave out.
         rt_unit: The unit of the times.
@@ -51,6 +52,7 @@ class TimesMapping(BaseModel):
     levels: dict[str, dict[str, str]] = {}
     critical: str | int | dict[str, str | int] = ""
     headers: list[str] = []
+    sheet: str = ""
     keep: Rows = {}
     drop: Rows = {}
     rt_unit: Literal["ms", "s"] = "ms"

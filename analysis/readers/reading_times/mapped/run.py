@@ -66,7 +66,7 @@ def read_mapped_times(
         AnalysisError: A column is missing or contradicts another, or conditions do not align.
     """
     meaning = read_times_mapping(mapping)
-    source = read_source(path, meaning.headers)
+    source = read_source(path, meaning.headers, meaning.sheet)
     refuse_doubled_headers(source, meaning)
     kept, notes = keep_rows(source, meaning)
     source = empty_missing_marks(

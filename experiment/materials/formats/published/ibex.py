@@ -26,6 +26,8 @@ from experiment.records import PAIR, Kind
 
 _SUFFIX = ".js"
 _ITEMS = re.compile(r"\bitems\s*=\s*\[")
+# Entries alone, as laboratories keep them between the beginning and the end of a data file.
+_ENTRIES_ALONE = re.compile(r"""\s*\[\s*(\[\s*)?["'][^\n]*\{\s*s\s*:""")
 # The response type of the controllers that show a sentence to be read or judged.
 _RESPONSE_TYPES = {
     "DashedSentence": "self_paced",
@@ -43,9 +45,11 @@ _Options = dict[str, object]
 
 
 def _is_ibex(path: Path) -> bool:
-    if path.suffix.lower() != _SUFFIX or not path.is_file():
+    # In ``data_includes`` the name of a file often has no suffix.
+    if path.suffix.lower() not in (_SUFFIX, "") or not path.is_file():
         return False
-    return bool(_ITEMS.search(path.read_bytes().decode("utf-8", "replace")))
+    text = path.read_bytes().decode("utf-8", "replace")
+    return bool(_ITEMS.search(text) or _ENTRIES_ALONE.match(text))
 
 
 def _read(path: Path, terms: ReadOptions) -> Drafts:
@@ -55,6 +59,8 @@ def _read(path: Path, terms: ReadOptions) -> Drafts:
         MaterialsError: The file is no JavaScript, or no entry shows a sentence.
     """
     text, notes = read_text(path, terms.language)
+    if not _ITEMS.search(text):
+        text = f"items = [{text}\n]"
     names = ("items", "defaults", "practiceItemTypes")
     variables = {name: value for name, (value, _) in read_variables(text, names, str(path)).items()}
     practice = _texts(variables.get("practiceItemTypes"))
@@ -247,20 +253,34 @@ def _scale(options: _Options) -> dict[str, str]:
 
 
 def _drop_numbers(drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the drafts without the item's number in the condition, if every target has its own.
+    """Return the drafts without the item's number in the condition, if every numbered target does.
 
-    Labels such as "target-12-long" name the item again, so that no two would share a condition.
+    Labels such as "target-12-long" or "it12-long" name the item again, so that no two would share a
+    condition.
     """
     parts = [_BETWEEN.split(draft.condition) for draft in drafts]
-    targets = [(draft, words) for draft, words in zip(drafts, parts, strict=True) if not draft.kind]
-    if not all(draft.item and draft.item in words[1:] for draft, words in targets):
+    targets = [
+        (draft, words)
+        for draft, words in zip(drafts, parts, strict=True)
+        if draft.item and not draft.kind
+    ]
+    named = [_word_of_number(draft.item, words) for draft, words in targets]
+    if not all(named):
         return [*drafts]
-    for draft, words in targets:
-        words.remove(draft.item)
+    for (_, words), word in zip(targets, named, strict=True):
+        words.remove(word)
     return [
-        draft if draft.kind else replace(draft, condition="-".join(words))
+        replace(draft, condition="-".join(words)) if draft.item and not draft.kind else draft
         for draft, words in zip(drafts, parts, strict=True)
     ]
+
+
+def _word_of_number(number: str, words: Sequence[str]) -> str:
+    """Return the word of a label that is an item's number, alone or after letters; else empty."""
+    if number in words[1:]:
+        return number
+    after_letters = re.compile(rf"[^\W\d_]+{re.escape(number)}")
+    return next((word for word in words if len(words) > 1 and after_letters.fullmatch(word)), "")
 
 
 def _name_experiments(drafts: Sequence[Draft]) -> list[Draft]:
@@ -292,7 +312,8 @@ def _name_experiments(drafts: Sequence[Draft]) -> list[Draft]:
 
 FORMAT = Format(
     name="a data file of Ibex",
-    documentation="| Ibex, PCIbex (`.js`) | an array `items` | each entry with a sentence (`s`) "
+    documentation="| Ibex, PCIbex (`.js`) | an array `items`, or its entries alone | each with a "
+    "sentence (`s`) "
     "and its question; labels with filler or practice are such, and nothing is run |",
     recognises=_is_ibex,
     read=_read,

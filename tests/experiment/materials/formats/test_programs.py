@@ -153,7 +153,7 @@ def test_expressions_that_are_no_literals_stay_code():
         ("a.js", 'items = [\n["a", "M", {s: "x"}]', "line 2: the file ends within a bracket"),
         ("a.js", 'items = [["a"}]', 'line 1: "}" is not expected here'),
         ("a.js", 'items = [["sep", "Separator", {}]]', 'no entry of the array "items" shows'),
-        ("a.js", "itms = []", r'a file ending in "\.js" cannot be read'),
+        ("a.js", "itms = []", r"the program has no items.* chunk_includes, name that"),
         (
             "a.itm",
             "The cat sleeps.",
@@ -182,3 +182,29 @@ def test_two_prefixes_of_comps_are_two_sentences_with_one_property(tmp_path):
     message = "line 1: the row has no prefix_acceptable. Expected prefix_acceptable, "
     with pytest.raises(MaterialsError, match=re.escape(message)):
         read_materials(tmp_path / "comps_base.jsonl")
+
+
+ENTRY = '[["{label}", {n}], "AcceptabilityJudgment", {{s: "{text}"}}],\n'
+
+
+@pytest.mark.parametrize("name", ["spr.js", "speeded"])
+def test_entries_of_ibex_alone_are_items_and_a_name_needs_no_suffix(tmp_path, name):
+    (tmp_path / name).write_text(
+        ENTRY.format(label="high", n=1, text="The aunt left.")
+        + ENTRY.format(label="low", n=1, text="The aunt sang.")
+    )
+    items = read_materials(tmp_path / name).items
+    assert [(item.good, item.condition, item.frame) for item in items] == [
+        ("The aunt left.", "high", "item=1"), ("The aunt sang.", "low", "item=1"),
+    ]  # fmt: skip
+
+
+def test_a_number_after_letters_is_no_part_of_the_condition(tmp_path):
+    labels = (("it1-pl", 1), ("it1-sg", 1), ("it12-pl", 12), ("it12-sg", 12))
+    (tmp_path / "x.js").write_text(
+        "".join(ENTRY.format(label=label, n=n, text=f"A {label} text.") for label, n in labels)
+        # Without a number of its own, an entry keeps its label.
+        + '["bad7", "AcceptabilityJudgment", {s: "No number."}],'
+    )
+    items = read_materials(tmp_path / "x.js").items
+    assert [item.condition for item in items] == ["pl", "sg", "pl", "sg", "bad7"]

@@ -512,6 +512,11 @@ def test_a_list_of_objects_is_a_table_and_other_json_is_refused_in_words(tmp_pat
     for other in ({"good": "a"}, [1], []):
         with pytest.raises(MaterialsError, match=r"neither a list of items|empty"):
             read_materials(write(tmp_path / "t.json", json.dumps(other)))
+    totals = json.dumps({"results": {"blimp": {"acc,none": 0.8}}, "configs": {}})
+    with pytest.raises(
+        MaterialsError, match=r"the totals of lm_eval, .*Expected samples_TASK\.jsonl"
+    ):
+        read_materials(write(tmp_path / "t.json", totals))
     with pytest.raises(MaterialsError, match=r"t\.json: the file is not JSON \("):
         read_materials(write(tmp_path / "t.json", '[{"good": "a"'))
 
@@ -786,3 +791,41 @@ def test_levels_that_are_called_filler_are_kinds(tmp_path):
     table += "f2,filler,z,Snow fell.\n"
     with pytest.raises(MaterialsError, match='"f1" has "filler" in the column "tense"'):
         read_materials(write(tmp_path / "t.csv", table), alone=True)
+
+
+def test_regions_of_a_suite_in_a_table_are_joined_to_sentences(tmp_path):
+    table = (
+        "item_number,condition_name,region_number,region_name,content\n"
+        "1,match,1,Subject,The boys\n1,match,2,Modifier,\n1,match,3,Verb,run.\n"
+        "1,clash,1,Subject,The boys\n1,clash,2,Modifier,here\n1,clash,3,Verb,runs.\n"
+    )
+    found = read_materials(write(tmp_path / "t.csv", table), alone=True, regions=None)
+    assert [(item.good, item.condition) for item in found.items] == [
+        ("The boys run.", "match"), ("The boys here runs.", "clash"),
+    ]  # fmt: skip
+
+
+def test_comments_may_precede_a_table_but_a_heading_is_no_comment(tmp_path):
+    found = read_materials(write(tmp_path / "t.csv", "# Test items\n\ngood;bad\na b;a c\n"))
+    assert texts(found) == [("a b", "a c")]
+    with pytest.raises(MaterialsError, match="the columns are Grammatical:"):
+        read_materials(write(tmp_path / "t.csv", "Grammatical:\na b;a c\n"))
+
+
+def test_better_and_worse_are_a_pair(tmp_path):
+    found = read_materials(write(tmp_path / "t.csv", "Item,Better,Worse\n1,a b,a c\n"))
+    assert texts(found) == [("a b", "a c")]
+
+
+def test_a_column_of_numbers_is_no_context(tmp_path):
+    table = "Context,Condition,Sentence\n1,a,The murder was seen.\n1,b,The murder was seeing.\n"
+    items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
+    assert [(item.context, dict(item.extra)["Context"]) for item in items] == [("", "1")] * 2
+
+
+def test_true_and_false_answer_a_question_in_a_column_named_as_the_answer(tmp_path):
+    table = (
+        "sentence;question;qanswer;real\nA b.;Is it a b?;true;false\nA c.;Is it a d?;false;true\n"
+    )
+    items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
+    assert [dict(item.extra)["answer"] for item in items] == ["yes", "no"]

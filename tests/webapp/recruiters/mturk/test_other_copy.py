@@ -78,6 +78,23 @@ def test_hits_that_only_the_other_copy_posted_or_prolonged_are_seen(
     assert take_over(far, "--yes", later_by=61).exit_code == 0
 
 
+def test_a_receipt_that_only_a_copy_with_our_keys_signs_shows_that_one_serves_workers(
+    publish_run, worker, sessions, instance, take_over
+):
+    publish_run()
+    far = copied_far(sessions, instance)
+    (served, unserved) = (worker("AMANN"), worker("AMBEA"))
+    served.take_part()
+    unserved.accept()
+    form = {"assignmentId": unserved.assignment_id, "receipt": "forged"}
+    assert unserved.site.post("/mturk/externalSubmit", data=form).status_code == 200
+    refused = take_over(far, "--yes")
+    seen = " was submitted by somebody who never took part in this copy, 2"
+    assert f"{served.assignment_id}{seen}" in refused.output
+    assert f"{unserved.assignment_id}{seen}" in refused.output
+    assert "(1 of the acts above)" in str(refused.exception)
+
+
 def test_a_copy_that_did_nothing_and_a_silent_marketplace_need_a_person_s_word(
     publish_run, worker, control, run, sessions, instance, take_over
 ):

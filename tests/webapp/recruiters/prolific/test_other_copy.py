@@ -1,6 +1,8 @@
 """A copy that takes over the right to pay sees at the platform what another one did meanwhile."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -54,6 +56,7 @@ def test_a_bonus_of_a_copy_without_a_server_stops_a_take_over_for_an_hour(
 ):
     submission = lab.hand_in(study := lab.publish())
     assert shell("approve", lab.run.ref, "--yes").exit_code == 0
+    assert shell("close", lab.run.ref).exit_code == 0
     far = copied_far(sessions, instance)
     bonus = ("bonus", lab.run.ref, "--file", bonus_file(submission, "0.25"), "--yes")
     assert shell(*bonus).exit_code == 0
@@ -107,6 +110,20 @@ def test_more_places_and_a_person_whom_only_the_other_copy_served_are_seen(
     assert "an offer has 5 places instead of 2, first seen here" in places
     assert f"{submission} was submitted by somebody who never took part in this copy" in person
     assert "first seen" not in person
+    # People can submit without taking part, so their submissions alone are no proof.
+    assert "(1 of the acts above)" in str(refused.exception)
+
+
+def test_an_approval_that_was_due_without_anybody_stops_no_take_over(
+    lab, sessions, instance, take_over, clock
+):
+    submission = lab.hand_in(lab.publish())
+    far = copied_far(sessions, instance)
+    clock.go_on(days=21)
+    asked = take_over(far, ask="y\n")
+    seen = f"the work of {lab.ref_of(submission)} was approved, perhaps by the platform itself"
+    assert seen in asked.output
+    assert asked.exit_code == 0
 
 
 def test_a_study_that_only_the_other_copy_published_is_seen(
@@ -144,7 +161,9 @@ def test_without_the_platforms_answer_a_person_must_decide(
     assert f"could not be asked: run {lab.run.ref}" in at_copy(far, "paying-copy", "show").output
     refused = take_over(far, "--yes")
     assert "a platform could not be asked what another copy did lately" in str(refused.exception)
-    asked = take_over(far, ask="y\n")
+    asked = take_over(far, ask="n\n")
     assert f"The platform could not be asked: run {lab.run.ref}: GET /submissions/" in asked.output
-    assert "Take over without the answer of these platforms?" in asked.output
-    assert asked.exit_code == 0
+    assert "Take over without the answer of these platforms? [y/N]: n" in asked.output
+    with closing(sqlite3.connect(far / "parallax.sqlite3")) as database, database:
+        database.execute("UPDATE run SET simulated = 1")
+    assert take_over(far, "--yes").exit_code == 0, "only play money could be paid twice"
