@@ -200,4 +200,4 @@ def test_marks_of_regions_are_not_shown_in_ratings_either(run, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["sentence,item", *rows]))
     done = run("new", "mine", "--from", "t.csv", "--response", "rating")
     assert "The slashes divide regions, and are not shown" in done.output
-    assert "    t-1: A 0 saw the b." in done.output
+    assert "    t-0: A 0 saw the b." in done.output
