@@ -176,7 +176,7 @@ def _read_source(
         source,
         headers,
         alone=response_type is None or response_type.alone,
-        regions=None if response_type is None else response_type.step_table is not None,
+        regions=bool(response_type and response_type.step_table is not None) or None,
         language=language,
         columns=columns,
         sheet=sheet,
