@@ -24,7 +24,8 @@ _WORD_PAIRS = (
     ("plausible", "implausible"), ("expected", "unexpected"), ("match", "mismatch"),
     ("congruent", "incongruent"), ("felicitous", "infelicitous"), ("possible", "impossible"),
 )  # fmt: skip
-_HIGHEST, _FEWEST = MOST_POINTS, 3
+_HIGHEST, _FEWEST, _MOST_CODES = MOST_POINTS, 3, 4
+_RIGHT_OR_WRONG = ("correct", "accura", "error")
 _DESIGN_NAME = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
 # Among shown sentences, the versions are balanced; among chosen ones, most are good.
 _BALANCED = (0.3, 0.7)
@@ -87,7 +88,10 @@ def guess_single_answers(
         return None
     columns = {VERSION: version[0]} if version else {}
     values = {VERSION: version[1]} if version and version[1] else {}
-    candidates = [column for column in kinds if column in answer_like_columns] or [
+    candidates = [column for column in kinds if column in answer_like_columns]
+    if not candidates and (coded := _coded_answers(rows, answer_like_columns, sentence)):
+        return SingleAnswers(columns, values, (coded,))
+    candidates = candidates or [
         column for column in kinds if _differs_between_sentences(rows[column], sentence)
     ]
     if not candidates:
@@ -98,6 +102,21 @@ def guess_single_answers(
             columns, values, (f"one column of answers (there are {candidate_list})",)
         )
     return SingleAnswers(columns | {kinds[candidates[0]]: candidates[0]}, values)
+
+
+def _coded_answers(rows: pd.DataFrame, columns: Sequence[str], sentence: "pd.Series[str]") -> str:
+    """Return that a column named as the answers holds codes, such as keys; empty if none does.
+
+    Another column of 0 and 1 then says something else, such as whether an answer was repeated.
+    """
+    for header in columns:
+        cells = rows[header][rows[header] != ""]
+        codes = sorted(cells.unique()[: _MOST_CODES + 1])
+        is_coded = _TWO <= len(codes) <= _MOST_CODES and not _DESIGN_NAME.search(header)
+        if is_coded and not _is_function_of_sentence(cells, sentence[cells.index]):
+            shown = ", ".join(f'"{code}"' for code in codes)
+            return f'the meaning of the answers in "{header}": {shown}'
+    return ""
 
 
 def _say_the_same(answers: pd.DataFrame) -> bool:
@@ -227,7 +246,8 @@ def _differs_between_sentences(answers: "pd.Series[str]", sentence: "pd.Series[s
 
 def _is_truth(column: str) -> bool:
     """Return whether a column records if answers were right."""
-    return simplify_name(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
+    name = simplify_name(column)
+    return name in ("acc", "hit", "right") or any(word in name for word in _RIGHT_OR_WRONG)
 
 
 def _describes_participants(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:

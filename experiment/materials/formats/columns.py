@@ -114,6 +114,10 @@ def find_columns(table: RawTable, named_headers: Mapping[str, str]) -> dict[str,
         _find_column("version", by_key, headers)
     if {"item", "item_id"} & named_headers.keys() == set():
         _settle_ids(table, headers)
+    context = "" if "context" in named_headers else headers.get("context", "")
+    if context and all(row.values[context].isdecimal() for row in table.rows):
+        # Numbers of contexts, or a factor of 0 and 1, are no texts to be shown.
+        del headers["context"]
     if "kind" in headers and "kind" not in named_headers and unknown_kinds(table, headers["kind"]):
         _refuse_misspelt(table, headers["kind"])
         # A column of that name with other contents is one of the researcher's own.

@@ -264,3 +264,20 @@ def test_numbers_of_trials_are_no_participants(alone):
         alone(table)
     named = [{"seen": index // 8, **row} for index, row in enumerate(table)]
     assert 'participant" = "seen"' in alone(named).output
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("stability", 'the meaning of the answers in "response": "c", "n"'),
+        ("ErrorCode", "lacks a column that holds the answers"),
+    ],
+)
+def test_a_column_of_0_and_1_is_no_answer_where_the_answers_are_coded(imported, other, message):
+    table = [
+        {"subj": row["subj"], "sentence": row["sentence"], other: row["correct"],
+         "response": "cn"[row["judgment"] == "no"]}
+        for row in rows("yes")
+    ]  # fmt: skip
+    with pytest.raises(AnalysisError, match=message):
+        imported(table)

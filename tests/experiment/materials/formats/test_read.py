@@ -815,3 +815,17 @@ def test_comments_may_precede_a_table_but_a_heading_is_no_comment(tmp_path):
 def test_better_and_worse_are_a_pair(tmp_path):
     found = read_materials(write(tmp_path / "t.csv", "Item,Better,Worse\n1,a b,a c\n"))
     assert texts(found) == [("a b", "a c")]
+
+
+def test_a_column_of_numbers_is_no_context(tmp_path):
+    table = "Context,Condition,Sentence\n1,a,The murder was seen.\n1,b,The murder was seeing.\n"
+    items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
+    assert [(item.context, dict(item.extra)["Context"]) for item in items] == [("", "1")] * 2
+
+
+def test_true_and_false_answer_a_question_in_a_column_named_as_the_answer(tmp_path):
+    table = (
+        "sentence;question;qanswer;real\nA b.;Is it a b?;true;false\nA c.;Is it a d?;false;true\n"
+    )
+    items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
+    assert [dict(item.extra)["answer"] for item in items] == ["yes", "no"]
