@@ -17,7 +17,7 @@ from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.colorless_green import with_published_headers
 from analysis.readers.delimited_tables import read_delimited
-from analysis.readers.program import programs
+from analysis.readers.program import LABELS, programs
 from experiment.errors import find_repeated, why_unread
 from experiment.materials.formats import r_files
 from experiment.materials.formats.delimited import (
@@ -44,6 +44,7 @@ class Source:
         table: Every value as text; missing values are empty.
         left_out: The number of lines that are not rows of the table, by rule.
         notes: Irregularities of the file, in sentences.
+        labels: The text of the question that a column has the answers to, where the file says it.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class Source:
     table: pd.DataFrame
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_colorless_green(self) -> bool:
@@ -276,7 +278,7 @@ def _recognise_program(
     name, table = (program.name, program.tidy(frame)) if program else (default_name, frame)
     if (fewer := len(frame) - len(table)) > 0:
         left_out = {**left_out, f"what {name} writes in addition to its results": fewer}
-    return Source(path, name, table, left_out, notes)
+    return Source(path, name, table, left_out, notes, table.attrs.pop(LABELS, {}))
 
 
 def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
