@@ -279,7 +279,7 @@ def _names() -> Iterator[Input]:
     )  # fmt: skip
     for name in names:
         path = "/runs/{typed}/participants"
-        yield "searched", _asked_by_member("GET", path, params={"search": name[:9_000]})
+        yield "searched", _asked_by_member("GET", path, params={"search": name[:2_000]})
         yield "a person's code", _asked("POST", "/run/{typed}/data", data={"code": name})
         path, codes = "/runs/{minimal}/links/whose", f"{name} " * 7
         yield "whose link", _asked_by_member("POST", path, data={"codes": codes})

@@ -1,6 +1,5 @@
 """Lexicons: words with their forms and inherent features, from a grammar or from tables."""
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError
 from experiment.grammar.paradigms import Paradigms, read_paradigms
-from experiment.grammar.source import Place, read_source
+from experiment.grammar.source import Place, read_cells, read_source
 from experiment.grammar.tables import LexiconTable
 from experiment.plugins import unknown_name
 
@@ -130,8 +129,9 @@ def _list_rows(table: LexiconTable, columns: tuple[str, ...], place: Place) -> I
 def _read_rows(path: Path, columns: tuple[str, ...], place: Place) -> Iterator[_Row]:
     """Yield the rows of a file whose header names at least these columns."""
     source = read_source(path, "the file of words")
-    lines = csv.reader(source.text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
-    header = [" ".join(name.split()) for name in next(lines, [])]
+    lines = read_cells(source, "\t" if path.suffix == ".tsv" else ",")
+    _, names = next(lines, (1, []))
+    header = [" ".join(name.split()) for name in names]
     for column in columns:
         if column not in header:
             unknown = unknown_name("column", column, header)
@@ -142,12 +142,12 @@ def _read_rows(path: Path, columns: tuple[str, ...], place: Place) -> Iterator[_
                 remedy=unknown.remedy,
             )
     positions = [header.index(column) for column in columns]
-    for cells in lines:
+    for number, cells in lines:
         if not any(cells):
             continue
         padded = [*cells, *[""] * (len(header) - len(cells))]
         words = tuple(" ".join(padded[position].split()) for position in positions)
-        row = _Row(" | ".join(words), words, f"{path}:{lines.line_num}")
+        row = _Row(" | ".join(words), words, f"{path}:{number}")
         _check_row(row, columns, place)
         yield row
 

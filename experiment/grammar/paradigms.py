@@ -1,13 +1,12 @@
 """Tables of inflected forms: lemma, form and features, as UniMorph publishes them."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.errors import MaterialsError, suggest
-from experiment.grammar.source import read_source
+from experiment.grammar.source import read_cells, read_source
 
 _COLUMNS = ["lemma", "form", "features"]
 _SHOWN = 6
@@ -85,13 +84,9 @@ def read_paradigms(path: Path) -> Paradigms:
     """
     source = read_source(path, "the file of paradigms")
     is_csv = path.suffix == ".csv"
-    rows = csv.reader(
-        source.text.splitlines(),
-        delimiter="," if is_csv else "\t",
-        quoting=csv.QUOTE_MINIMAL if is_csv else csv.QUOTE_NONE,
-    )
+    rows = read_cells(source, "," if is_csv else "\t", quoted=is_csv)
     cells: dict[str, list[_Cell]] = {}
-    for number, row in enumerate(rows, start=1):
+    for number, row in rows:
         if not any(row) or (number == 1 and row == _COLUMNS):
             continue
         if len(row) < len(_COLUMNS) or not all(map(str.strip, row[:3])):

@@ -1,7 +1,8 @@
 """The files of a grammar, with line numbers for error messages."""
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -81,6 +82,35 @@ def read_source(path: Path, what: str) -> Source:
     matches = ((n, _HEADER.match(line)) for n, line in enumerate(lines))
     headers = tuple((n, match[1], match[2] or "") for n, match in matches if match)
     return Source(path, text, lines, headers)
+
+
+def read_cells(
+    source: Source, delimiter: str, *, quoted: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of a table.
+
+    Args:
+        source: The file.
+        delimiter: The character between cells.
+        quoted: Whether quotation marks around a cell are not part of it.
+
+    Raises:
+        MaterialsError: A cell is too long.
+    """
+    rows = csv.reader(
+        source.text.splitlines(),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise MaterialsError(
+            f"the line cannot be read ({error})",
+            where=f"{source.path}:{rows.line_num}",
+            expected=f"cells of at most {csv.field_size_limit():,} characters",
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

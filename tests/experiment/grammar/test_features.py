@@ -308,6 +308,21 @@ def test_a_line_of_paradigms_without_features_is_refused(tmp_path: Path):
         load_grammar(path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "first"),
+    [
+        ("verbs.tsv", "long.tsv", "dormir\tdort\tV;IND;PRS;3;SG"),
+        ('["dormir"]', '"long.csv"', "word"),
+    ],
+)
+def test_a_cell_that_is_too_long_is_named_by_its_line(tmp_path: Path, old, new, first):
+    path, name = write(tmp_path, replaced(old, new, VERBAL)), new.strip('"')
+    (tmp_path / name).write_text(f"{first}\n{'x' * 131_073}\n", encoding="utf-8")
+    expected = rf"{name}:2: the line cannot be read .* Expected cells of at most 131,072 characters"
+    with pytest.raises(MaterialsError, match=expected):
+        load_grammar(path)
+
+
 def test_a_file_without_words_is_refused(tmp_path: Path):
     path = write(tmp_path, replaced('["dormir"]', '"words.csv"', VERBAL))
     (tmp_path / "words.csv").write_text("word\n", encoding="utf-8")
