@@ -52,8 +52,8 @@ def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
         rows = chain([(0, list(headers)), (line, first)], rows)
     names, note = list(headers), ""
     if not headers and not row_names:
-        first = (cells for _, cells in cells_of(file, layout, lenient=True) if any(cells))
-        joined, n_headers, note = read_header_rows(list(islice(first, SAMPLED)) or [[]])
+        filled = (cells for _, cells in cells_of(file, layout, lenient=True) if any(cells))
+        joined, n_headers, note = read_header_rows(list(islice(filled, SAMPLED)) or [[]])
         names = joined if n_headers > 1 else names
     # Check before reading: pandas drops cells without a header.
     n_columns, notes = (0, ()) if row_names else _check_row_lengths(rows)

@@ -50,9 +50,9 @@ def read_header_rows(rows: Sequence[Sequence[str]]) -> tuple[list[str], int, str
         and not _NUMBER.fullmatch(cell)
         for cell in second
     )
-    # A group goes on in the empty cells to its right; an unnamed first column is none.
+    # A group goes on in the empty cells to its right; an unnamed first column, or a title, is none.
     filled = [n for n, name in enumerate(names) if name]
-    if not filled or all(names[filled[0] :]) or not is_named:
+    if len(filled) < _FEWEST - 1 or all(names[filled[0] :]) or not is_named:
         return names, 1, ""
     joined = _join_groups(names, second)
     groups = ", ".join(f'"{name}"' for name in dict.fromkeys(filter(None, names)))
