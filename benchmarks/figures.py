@@ -200,12 +200,12 @@ def shown(figure: Figure) -> str:
     if not figure.result.exists():
         return f"Not measured yet: `{figure.command}`.\n"
     command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
-    lines = _lines(figure, printed)
+    text = "".join(_lines(figure, printed)).lstrip("\n")
     if figure.only:
         source += f"; every line is in {figure.result.relative_to(RESULTS.parents[1])}"
-    if lines[0].startswith("|"):
-        return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n" + "".join(lines)
-    return f"```text\n{command}\n{source}\n{''.join(lines)}```\n"
+    if text.startswith("|"):
+        return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n{text}"
+    return f"```text\n{command}\n{source}\n{text}```\n"
 
 
 def _lines(figure: Figure, printed: str) -> list[str]:

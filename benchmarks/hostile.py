@@ -1,6 +1,6 @@
 """Measure how long hostile input from one project delays a participant of another.
 
-Usage: python benchmarks/hostile.py [--inputs 20] [--fields FIELD ...]
+Usage: python benchmarks/hostile.py [--inputs 16] [--fields FIELD ...]
            [--quiet-study marvin_linzen_2018]
 
 `parallax serve` runs with its defaults. A participant of project B requests a page or stores an
@@ -106,7 +106,7 @@ def main() -> None:
     """Print a line for each field, and what was found."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--inputs", type=int, default=20, help="of each field; drawn if it has more"
+        "--inputs", type=int, default=16, help="of each field; drawn if it has more"
     )
     parser.add_argument("--fields", nargs="*", default=list(FIELDS), choices=list(FIELDS))
     parser.add_argument("--quiet-study", default="marvin_linzen_2018", help="a built-in one")

@@ -15,6 +15,7 @@ from analysis.commands.import_judgments import (
 )
 from analysis.data.facts import ScoreFacts
 from analysis.errors import AnalysisError
+from analysis.readers.babylm_predictions import refuse_predictions
 from analysis.readers.colorless_green import read_colorless_green
 from analysis.readers.import_manifest import refuse_replacing, write_import_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
@@ -158,6 +159,7 @@ def _read_score_source(
     sheet: str,
 ) -> _ScoreSource:
     materials = find_materials(named_items) if named_items else None
+    refuse_predictions(file)
     if is_samples(file):
         return _read_samples(file, materials)
     scored, notes = read_score_table(read_scores(file, headers, sheet), unit, chosen)

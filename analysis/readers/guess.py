@@ -38,6 +38,7 @@ from analysis.readers.participant_columns import (
     find_possible_participants,
     find_session_column,
 )
+from analysis.readers.question_labels import name_by_labels
 from analysis.readers.rating_scale import RATING
 from analysis.readers.several_options import find_option_columns, find_place_column
 from analysis.readers.single_answers import SAID_YES, VERSION
@@ -82,7 +83,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         items: The items; without them, only columns with common names are found.
     """
     options: ItemOptions = {item.item_id: Options(item) for item in items}
-    table = empty_missing_marks(source).table
+    table = empty_missing_marks(name_by_labels(source, items)).table
     by_item = find_item_named_columns(table, options)
     if by_item:
         return _map_participant(table, map_item_named_columns(table, by_item, options))
@@ -256,7 +257,9 @@ def _map_participant(
     }
     return Guess(
         mapping.model_copy(update={"columns": renamed_columns, "skip_blank": skip}),
-        () if {"chosen", "correct"} & set(columns) else (describe_missing("choice", table),),
+        ()
+        if {"chosen", "correct", RATING, SAID_YES} & set(columns)
+        else (describe_missing("choice", table),),
         unnamed or "",
     )
 

@@ -1,7 +1,7 @@
 """Guess the meaning of wide tables: numbered columns, and columns named after items."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -11,11 +11,15 @@ from analysis.readers.guess_columns import (
     share_of_cells,
 )
 from analysis.readers.mapping import (
+    ITEM,
     ROLES,
     TableMap,
     numbers_in_pattern,
     simplify_name,
 )
+from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
+from analysis.readers.single_answers import SAID_YES
+from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Variant
 
 _NUMBER = re.compile(r"\d+")
@@ -71,6 +75,16 @@ def stack_trials(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFra
     return pd.concat(blocks, ignore_index=True)
 
 
+def _kind_of_answer(cells: Iterable[str]) -> str:
+    """Return whether cells are ratings, or yes and no; empty if neither."""
+    texts = pd.Series(list(cells)).str.strip().str.lower()
+    if set(texts) <= GOOD_WORDS | BAD_WORDS:
+        return SAID_YES
+    numbers = pd.to_numeric(texts, errors="coerce").astype(float)
+    is_point = numbers.between(1, MOST_POINTS) & (numbers == numbers.round())
+    return RATING if is_point.all() or (numbers.notna().all() and usual_ends(numbers)) else ""
+
+
 def find_item_named_columns(
     table: pd.DataFrame, options: Mapping[str, object]
 ) -> dict[str, list[str]]:
@@ -108,6 +122,8 @@ def map_item_named_columns(
         )
         if texts / len(cells) > LIKELY:
             columns["chosen"] = pattern
+        elif pattern.strip("[]") == ITEM and (answer := _kind_of_answer(text for _, text in cells)):
+            columns[answer] = pattern
         elif (
             "submit" in pattern.lower()
             or simplify_name(pattern.replace("{item}", "")) in ROLES["rt_ms"].names

@@ -27,6 +27,7 @@ from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import TableMap, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
+from analysis.readers.question_labels import name_by_labels
 from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source
@@ -170,6 +171,7 @@ def interpret_source(
             contradict ids, or the source's own accuracy contradicts the judgments.
     """
     path = source.path
+    source = name_by_labels(source, items)
     source = empty_missing_marks(source, values_in_mapping(mapping))
     long_form = to_long(source.table, mapping, path, items)
     rows, account = long_form.rows, long_form.account

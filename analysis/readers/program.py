@@ -8,6 +8,9 @@ import pandas as pd
 
 from experiment.plugins import offered_in
 
+# The attribute of a tidied table with the texts of questions by column, if the file has them.
+LABELS = "labels"
+
 
 @dataclass(frozen=True, slots=True)
 class Program:

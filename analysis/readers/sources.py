@@ -17,7 +17,7 @@ from analysis.readers import json_trials
 from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.colorless_green import with_published_headers
 from analysis.readers.delimited_tables import read_delimited
-from analysis.readers.program import programs
+from analysis.readers.program import LABELS, programs
 from experiment.errors import find_repeated, why_unread
 from experiment.materials.formats import r_files
 from experiment.materials.formats.delimited import (
@@ -26,6 +26,7 @@ from experiment.materials.formats.delimited import (
     open_text,
     read_sheet,
 )
+from experiment.materials.formats.header_rows import SAMPLED, read_header_rows
 from experiment.materials.formats.raw import refuse_needless_options, refuse_other_number
 
 # The number of a result within its file, when a folder is read.
@@ -44,6 +45,7 @@ class Source:
         table: Every value as text; missing values are empty.
         left_out: The number of lines that are not rows of the table, by rule.
         notes: Irregularities of the file, in sentences.
+        labels: The text of the question that a column has the answers to, where the file says it.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class Source:
     table: pd.DataFrame
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_colorless_green(self) -> bool:
@@ -235,8 +238,10 @@ def _read_rows(
         return Source(path, format_name, pd.DataFrame())
     if names:
         refuse_other_number(names, cells[0], str(path))
-        cells = [list(names), *cells]
-    headers = [cell.strip() for cell in cells[0]]
+        headers, n_headers = list(names), 0
+    else:
+        headers, n_headers, note = read_header_rows(cells[:SAMPLED])
+        notes = (*notes, note) if note else notes
     if repeated := find_repeated(header for header in headers if header):
         raise AnalysisError(
             f'the header "{repeated[0]}" occurs more than once',
@@ -246,7 +251,7 @@ def _read_rows(
         )
     named = [place for place, header in enumerate(headers) if header]
     frame = pd.DataFrame(
-        [[row[place] for place in named] for row in cells[1:]],
+        [[row[place] for place in named] for row in cells[n_headers:]],
         columns=[headers[place] for place in named],
         dtype=str,
     )
@@ -276,7 +281,7 @@ def _recognise_program(
     name, table = (program.name, program.tidy(frame)) if program else (default_name, frame)
     if (fewer := len(frame) - len(table)) > 0:
         left_out = {**left_out, f"what {name} writes in addition to its results": fewer}
-    return Source(path, name, table, left_out, notes)
+    return Source(path, name, table, left_out, notes, table.attrs.pop(LABELS, {}))
 
 
 def _drop_repeated_headers(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:

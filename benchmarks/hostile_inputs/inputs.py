@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 sys.path.append(str(Path(__file__).parents[2]))
+from experiment.tables.schemas import ITEMS
 from hostile_inputs.attacker import Attacker
 from hostile_inputs.site import PATTERNS
 from tests.hostile import documents
@@ -166,12 +168,13 @@ def _grammars() -> Iterator[Input]:
 
 def _files_of_tables() -> Iterator[Input]:
     toml = _TOML.replace('grammar = "grammar.toml"', 'items = "items.parquet"', 1)
-    columns = {"good": ["the dog sleeps"], "bad": ["the dog sleep"]}
+    sound = {name: ["a"] for name in ITEMS.column_names}
+    sound |= {"kind": ["target"], "contrast": ["bad"], "construction": ["simple_agreement"]}
     tables = {
-        "5,000,000 rows": {name: values * 5_000_000 for name, values in columns.items()},
-        "a text of 50 MB": {name: [words[0] + "x" * 50_000_000] for name, words in columns.items()},
-        "3,000 columns": columns | {f"c{n}": [n] for n in range(3_000)},
-    }  # fmt: skip
+        "5,000,000 rows": {name: words * 5_000_000 for name, words in sound.items()},
+        "a text of 5 MB": sound | {"good": ["x" * 5_000_000]},
+        "3,000 columns": sound | {f"c{n}": [n] for n in range(3_000)},
+    }
     for name, table in tables.items():
         file = io.BytesIO()
         pq.write_table(pa.table(table), file, compression="zstd")
@@ -179,9 +182,10 @@ def _files_of_tables() -> Iterator[Input]:
     for kind, content in documents.scores():
         yield f"Parquet, {kind}", _checked(study_toml=toml, items_parquet=content)
     line = "child\tchildren\tN;PL\nchild\tchild\tN;SG\n"
-    grammar = _GRAMMAR.replace(
-        'entries = ["child | children"', 'paradigms = "eng.tsv"\nentries = ["child"', 1
-    )
+    entries = re.search(r'entries = \["child .*\]', _GRAMMAR)
+    assert entries
+    own = 'forms = "N SG | N PL"\nparadigms = "eng.tsv"\nentries = ["child"]'
+    grammar = _GRAMMAR.replace(entries[0], own).replace('forms = "singular | plural"\n', "", 1)
     for name, content in (
         ("700,000 lines", line * 350_000), ("features", f"child\tx\t{';'.join('AB' * 99_999)}\n"),
         ("no tabs", "a" * 9_000_000), ("tabs", "\t" * 900_000), ("zeros", "\0" * 900_000),
@@ -228,9 +232,9 @@ def _both(first: Send, second: Send) -> Send:
 
 
 def _coding() -> Iterator[Input]:
-    sound = {"round": 0, "answer": f"1.{'0' * 64}", "category": "thing"}
-    for key, value in product(sound, ("9" * 900, "(" * 900, None, [], "\0", {"a": 1})):
-        content = json.dumps(sound | {key: value})
+    code = {"round": 0, "answer": f"1.{'0' * 64}", "category": "thing"}
+    for key, value in product(code, ("9" * 900, "(" * 900, None, [], "\0", {"a": 1})):
+        content = json.dumps(code | {key: value})
         coded = _asked("POST", "/coding/{coder}/codes", content=content)
         yield f"a code's {key}", _both(coded, _asked("GET", "/coding/{coder}"))
     for label in ("x" * 100_000, "\u202e", "a " * 50_000):
@@ -238,11 +242,12 @@ def _coding() -> Iterator[Input]:
         yield "a coder's name", _asked_by_member("POST", path, data={"label": label})
     category = '[[coding.categories]]\nname = "c{n}"\ntitle = "c{n}"\nanswers = [{answers}]\n'
     training = '[[coding.training]]\ntext = "x {n}"\nanswer = "y"\ncategory = "c0"\n'
+    sound = category.format(n=0, answers="") + category.format(n=1, answers="")
     for name, more in (
         ("5,000 categories", "".join(category.format(n=n, answers="") for n in range(5_000))),
-        ("50,000 answers", category.format(n=0, answers='"x",' * _MANY)),
-        ("5,000 to train with", "".join(training.format(n=n) for n in range(5_000))),
-        ("marks", category.format(n=0, answers='"' + "\u0301" * 90_000 + '"')),
+        ("50,000 answers", sound + category.format(n=2, answers='"x",' * _MANY)),
+        ("5,000 to train with", sound + "".join(training.format(n=n) for n in range(5_000))),
+        ("marks", sound + category.format(n=2, answers='"' + "\u0301" * 90_000 + '"')),
     ):
         coding = f"[coding]\nquestion = 'x'\n{more}\n"
         yield (

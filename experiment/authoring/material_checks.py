@@ -16,7 +16,7 @@ from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote,
 from experiment.integrity.humanness import load_rates
 from experiment.materials.checks import Result, check_items
 from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
-from experiment.materials.read import load_items
+from experiment.materials.read import collect_items
 from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
@@ -44,7 +44,7 @@ def check_all_items(examined: Examined) -> Iterator[ParallaxError]:
     study = examined.study
     refused: list[ParallaxError] = []
     left_out: list[ParallaxError] = []
-    examined.items = list(load_items(study, refused.append, left_out.append))
+    examined.items = collect_items(study, refused.append, left_out.append)
     yield from [*refused, *left_out]
     file = str(study.materials_path)
     for finding in check_items(examined.items, alone=_accepts_single_versions(study)):

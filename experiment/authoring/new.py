@@ -23,7 +23,7 @@ from experiment.authoring.words import StudyTask, choose_task, is_tag
 from experiment.comparisons.planned import planned_comparisons
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
 from experiment.materials.formats.read import FileContents, read_materials
-from experiment.materials.read import item_table, load_items
+from experiment.materials.read import collect_items, item_table
 from experiment.records import Item
 from experiment.responses.registry import response_class
 from experiment.studies.load import STUDIES_FOLDER, load_study
@@ -176,7 +176,7 @@ def _read_source(
         source,
         headers,
         alone=response_type is None or response_type.alone,
-        regions=None if response_type is None else response_type.step_table is not None,
+        regions=bool(response_type and response_type.step_table is not None) or None,
         language=language,
         columns=columns,
         sheet=sheet,
@@ -221,7 +221,7 @@ def _write_folder(new_folder: NewStudy, into: Path, title: str, language: str) -
 def _write_comparisons(folder: Path) -> None:
     """Declare in a new study.toml the comparisons that the design implies."""
     study = load_study(str(folder))
-    comparisons = planned_comparisons(study, list(load_items(study)))
+    comparisons = planned_comparisons(study, collect_items(study))
     path = folder / STUDY_FILE
     text = path.read_text(encoding="utf-8") + comparisons_toml(comparisons)
     path.write_text(text, encoding="utf-8", newline="\n")

@@ -14,7 +14,7 @@ from experiment.design.session import compose, session_number
 from experiment.errors import StudyError, StudyNote
 from experiment.exclusion.base import Answered, Everyone, ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import flaws, load_rule, needs_certificate, rule_in_words
-from experiment.materials.read import load_items
+from experiment.materials.read import collect_items
 from experiment.materials.render import render
 from experiment.records import Judgment
 from experiment.responses.base import Arrangement, Known
@@ -94,7 +94,7 @@ def count_excluded(study: Study, seed: int, people: int = N_SIMULATED) -> RuleCo
         ParallaxError: The items or lists cannot be built, or a rule has wrong parameters.
     """
     rules = [load_rule(rule) for rule in study.exclusion]
-    items = list(load_items(study))
+    items = collect_items(study)
     built = build_lists(study, index_materials(items), seed)
     sessions = _simulate_everybody(study, built, list_accepted_answers(rules), people)
     planned = build_planned_study(Examined(study, seed, items, built))

@@ -46,6 +46,14 @@ def check_answers(examined: Examined) -> Iterator[ParallaxError]:
     except ParallaxError as error:
         yield prefix_location(error, examined.at("trial", "keys"))
     yield from _cannot_answer(examined, response)
+    tasks = response.types.values() or (response,)
+    if study.coding is not None and not any(task.family == "typed" for task in tasks):
+        yield StudyError(
+            f"the study says how people code typed answers, but no answer of the type "
+            f'"{response.name}" is typed',
+            where=examined.at("coding"),
+            expected='no table [coding], or the response "typed"',
+        )
     if Gives.RIGHT in response.gives:
         return
     if study.attention is not None:

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
+from math import prod
 
 from experiment.grammar.constraints import Constraint
 from experiment.grammar.lexicon import Lexicon
 from experiment.grammar.source import Place
 from experiment.grammar.tables import TemplateTable
 
+_MOST_COMBINATIONS = 10_000
 _INHERENT = re.compile(r"(\w+)\.(\w+)")
 
 
@@ -113,9 +115,16 @@ def list_kept_conditions(
     """Return the values of the features in each condition that keeps the constraints.
 
     Raises:
-        MaterialsError: No combination keeps them.
+        MaterialsError: No combination keeps them, or there are too many.
     """
     of_conditions = features.of_conditions
+    n_combinations = prod(map(len, of_conditions.values()))
+    if n_combinations > _MOST_COMBINATIONS:
+        raise place.error(
+            f"the features have {n_combinations:,} combinations",
+            key="features",
+            expected=f'at most {_MOST_COMBINATIONS:,}, before "where" leaves any out',
+        )
     combinations = [
         dict(zip(of_conditions, values, strict=True)) for values in product(*of_conditions.values())
     ]

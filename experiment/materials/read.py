@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from experiment.tables.column import TableSchema
 from experiment.tables.files import read_table
 from experiment.tables.schemas import ITEMS
 
+# Three times those of the largest built-in study; each takes about a kilobyte of memory.
+_MOST_ITEMS = 500_000
 _ITEM_COLUMNS = frozenset(ITEMS.column_names)
 OnRefused = Callable[[ParallaxError], object]
 
@@ -41,6 +43,26 @@ def load_items(
             study, template.construction, f'template "{template.name}"', template.place.where
         )
     return generate(grammar, left_out)
+
+
+def collect_items(
+    study: Study, refused: OnRefused | None = None, left_out: OnLeftOut | None = None
+) -> list[Item]:
+    """Return all items of a study; see ``load_items``.
+
+    Raises:
+        MaterialsError: There are too many, or as ``load_items``.
+        TableError: As ``load_items``.
+    """
+    items = list(islice(load_items(study, refused, left_out), _MOST_ITEMS + 1))
+    if len(items) > _MOST_ITEMS:
+        raise MaterialsError(
+            f"the study has more than {_MOST_ITEMS:,} items",
+            where=str(study.materials_path),
+            expected=f"at most {_MOST_ITEMS:,}",
+            remedy="Use fewer words in the slots of a grammar, or a table with some of the items",
+        )
+    return items
 
 
 def _listed_items(study: Study, refused: OnRefused | None) -> Iterator[Item]:

@@ -71,5 +71,6 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     """Open a Parquet file, or raise a TableError if the file has another format."""
     try:
         return pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
+        # A damaged file is an error of the system to the library.
         raise TableError("the file is not a Parquet file", where=str(path)) from error

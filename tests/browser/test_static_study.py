@@ -100,11 +100,14 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     expect(page.locator("h1")).to_be_focused()
     for said in (".done", ".text p"):
         expect(page.locator(said).first).to_be_hidden()
+    expect(page.get_by_role("heading", name="One step is left")).to_be_visible()
+    expect(page.locator("#file-saved")).to_be_hidden()
     assert page.evaluate(ASKS_BEFORE_IT_CLOSES)
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
     for said in (".done", ".text p"):
         expect(page.locator(said).first).to_be_visible()
+    expect(page.locator("#file-saved")).to_contain_text("Please send it to the researchers")
     assert not page.evaluate(ASKS_BEFORE_IT_CLOSES)
     saved = json.loads(Path(download.value.path()).read_text())
     assert [entry["kind"] for entry in saved].count("answer") == 8
@@ -182,6 +185,7 @@ def test_a_full_store_is_said_and_the_answers_are_kept_and_can_be_saved(
     with page.expect_download() as download:
         page.locator("#answers-file a").click()
     # The researchers have them only when the file was sent.
+    expect(page.locator("#file-saved")).to_be_visible()
     expect(page.locator(".text p").first).to_be_hidden()
     assert "1 finished" in imported(saved_as(download.value, tmp_path / "mailed.json"), instance)
 

@@ -87,7 +87,7 @@ def _get_coder(session: Session, token: str) -> tuple[Coder, Run]:
     row = find_coder(session, token)
     if row is None:
         raise RequestError(
-            gettext("There is no study at this address. Please check the link you were given."),
+            _translate_ended(),
             status=404,
             code="unknown_coder",
         )
@@ -157,6 +157,10 @@ def _make_card(answer: DistinctAnswer, coding: Coding, round_: Round) -> Card:
     return {"round": round_, "answer": answer.digest, **shown, "typed": answer.form}
 
 
+def _translate_ended() -> str:
+    return gettext("There is no study at this address. Please check the link you were given.")
+
+
 def _translate_texts() -> Mapping[str, str]:
     return {
         "hint": gettext("Press a number or choose a category. Backspace goes back."),
@@ -167,6 +171,7 @@ def _translate_texts() -> Mapping[str, str]:
         "back": gettext("Previous answer"),
         "disputed": gettext("The two coders chose:"),
         "done": gettext("You have coded all answers. Thank you."),
+        "ended": _translate_ended(),
         "unsaved": gettext(
             "The last codes are not stored yet. The page keeps trying; please leave it open."
         ),

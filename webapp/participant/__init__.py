@@ -1,7 +1,8 @@
 """The participant pages: each route parses the request, calls one flow and renders the result."""
 
-from flask import Flask, g
+from flask import Flask, g, render_template
 
+from webapp.core.addresses import RESEARCHER_PATH
 from webapp.participant.admission import admission_pages
 from webapp.participant.answers import answer_routes
 from webapp.participant.consent import consent_pages
@@ -20,6 +21,7 @@ def register_participant_pages(app: Flask) -> None:
         compensation_page,
     ):
         app.register_blueprint(pages)
+    app.add_url_rule("/", "front", _show_front_page)
     app.context_processor(
         lambda: {
             "simulated": g.get("simulated", False),
@@ -27,3 +29,11 @@ def register_participant_pages(app: Flask) -> None:
             "shared_device": g.get("shared_device", False),
         }
     )
+
+
+def _show_front_page() -> str:
+    """Tell somebody who opened the server's bare address where studies and researchers' pages are.
+
+    It is not known who opens it: a researcher, or a participant who shortened a study's address.
+    """
+    return render_template("front.html", researchers=f"{RESEARCHER_PATH}/")

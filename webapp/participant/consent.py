@@ -58,7 +58,7 @@ from webapp.sessions.consent import (
 from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.leave import RESUMABLE_STATES, Wish, withdraw
 from webapp.sessions.link_visits import store_refused_link, store_visit
-from webapp.sessions.lookup import find_run, is_of_link, link_person_id
+from webapp.sessions.lookup import find_person_of_link, find_run, is_of_link, link_person_id
 from webapp.sessions.session_payload import make_preview
 from webapp.sessions.waitlist import Sender
 
@@ -76,7 +76,7 @@ def show(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        arrival, _ = _read_arrival(session, run, study)
+        arrival, link = _read_arrival(session, run, study)
         if not arrival.preview:
             _refuse_other_offers(session, run, arrival)
         try:
@@ -87,6 +87,10 @@ def show(ref: str) -> ResponseReturnValue:
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
             return render_refusal(run, study, arrival, error)
+        # Whoever has a personal link or code of a finished session would agree in vain.
+        person = find_person_of_link(session, run, link)
+        if person is not None and person.state in ENDED_STATES:
+            return render_finished_session(session, run, study, person, by_run_link=True)
     return _render_consent_page(study, arrival, visit=new_reference())
 
 
@@ -240,7 +244,7 @@ def _render_consent_page(
     is_known = not is_of_link(arrival.platform_id)
     page = _render_once(
         study,
-        ("page", is_known, changed, arrival.preview),
+        ("page", is_known, changed, arrival.preview, arrival.acceptable),
         lambda: render_template(
             "consent.html",
             study=study,

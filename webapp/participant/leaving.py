@@ -128,8 +128,12 @@ def render_finished_session(
     if is_identified:
         ending = ending_of(participant) or Ending.WITHDRAWN
         way_back = make_exit(session, run, study, participant, ending)
-    lacks_platform_id = participant.platform_id is None
+    person_id = participant.platform_id
     page = render_template(
-        "finished_before.html", study=study, exit=way_back, others=lacks_platform_id
+        "finished_before.html",
+        study=study,
+        exit=way_back,
+        others=person_id is None,
+        personal_link=person_id is not None and is_of_link(person_id),
     )
     return page, 409 if by_run_link else 200

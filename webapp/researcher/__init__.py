@@ -4,7 +4,7 @@ Every route declares the role it needs (``access.allowed``). A route without a d
 refused, and a test checks the table of all routes against all roles.
 """
 
-from flask import Blueprint, Flask, redirect
+from flask import Blueprint, Flask
 
 from webapp.core.addresses import RESEARCHER_PATH
 from webapp.researcher.access import guard_blueprint
@@ -78,8 +78,6 @@ def register_researcher_pages(app: Flask) -> None:
     for pages in _BLUEPRINTS:
         app.register_blueprint(guard_blueprint(pages), url_prefix=RESEARCHER_PATH)
     app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")
-    # Whoever opens the server's bare address is most likely a researcher.
-    app.add_url_rule("/", "start", lambda: redirect(f"{RESEARCHER_PATH}/"))
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
     app.jinja_env.globals["why_not"] = why_not

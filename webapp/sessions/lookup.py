@@ -73,6 +73,15 @@ def link_person_id(link: Link | None) -> str | None:
     return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
 
 
+def find_person_of_link(session: Session, run: Run, link: Link | None) -> Participant | None:
+    """Return who came by a link or a code for one person; None if nobody did."""
+    person_id = link_person_id(link)
+    if person_id is None:
+        return None
+    of_run = Participant.run_id == run.id, Participant.platform_id == person_id
+    return session.scalar(select(Participant).where(*of_run))
+
+
 def is_of_link(person: str | None) -> bool:
     """Return whether no platform identifies the participant (an invitation link may do so)."""
     return person is None or person.startswith(f"{PARAMETER}:")

@@ -2,20 +2,24 @@
 
 import pandas as pd
 
-from analysis.readers.program import Program
+from analysis.readers.program import LABELS, Program
 
 _PREVIEW_CHANNEL = "preview"
 
 
 def _tidy_responses(table: pd.DataFrame) -> pd.DataFrame:
     """Return the responses, without the rows of question texts and ids, and without previews."""
-    responses = table.iloc[_count_header_rows(table) :]
+    n_headers = _count_header_rows(table)
+    responses = table.iloc[n_headers:]
     # Previews by the study's author; the status is written in the author's language.
     if "DistributionChannel" in responses:
         responses = responses[responses["DistributionChannel"] != _PREVIEW_CHANNEL]
     if "Status" in responses:
         responses = responses[~responses["Status"].isin(["Survey Preview", "1"])]
-    return responses.reset_index(drop=True)
+    responses = responses.reset_index(drop=True)
+    if n_headers:
+        responses.attrs[LABELS] = dict(table.iloc[0].astype(str))
+    return responses
 
 
 def _count_header_rows(table: pd.DataFrame) -> int:
@@ -30,7 +34,8 @@ def _count_header_rows(table: pd.DataFrame) -> int:
 PROGRAM = Program(
     name="Qualtrics",
     documentation="| Qualtrics | CSV with its two or three lines of names, texts and ids; columns "
-    "named after items; previews are left out, whatever the survey's language |",
+    "named after items, or whose questions contain the items' texts; previews are left out, "
+    "whatever the survey's language |",
     columns=("ResponseId",),
     other_columns=("StartDate", "EndDate", "DistributionChannel"),
     tidy=_tidy_responses,

@@ -310,14 +310,13 @@ def _check_given_lists(
             set(lists_by_item[item_id]) for item_id in ids - everywhere if item_id in lists_by_item
         ]
         names = set.intersection(*common) if common else set()
-        if len(names) != 1 or list_of.setdefault(min(names), within) != within:
+        # Two lists may have the same items of some templates.
+        name = next((n for n in sorted(names) if list_of.setdefault(n, within) == within), None)
+        if name is None:
             yield f"list {number}: items of several lists"
             continue
-        (name,) = names
         expected = {
-            item_id
-            for item_id, item_lists in lists_by_item.items()
-            if name in item_lists or not item_lists
+            item_id for item_id, names in lists_by_item.items() if name in names or not names
         }
         if expected != ids:
             yield f"list {number}: not the items of {name}, such as {min(expected ^ ids)}"

@@ -88,7 +88,9 @@ CONDITION = "condition"
 _PLUS = "+"
 # Columns that assign items to lists are not factors.
 _LIST_HEADERS = ("list", "group", "block")
-_MOST_FACTORS = 4
+_MOST_FACTORS, _TWO = 4, 2
+# The columns of the designs and conditions of a table that has several designs.
+_DESIGN, _OF_DESIGN = "design", "condition of the design"
 _BARE_LEVELS = {"yes", "no", "true", "false", "on", "off"}
 
 
@@ -110,7 +112,7 @@ def cross_factors(
     """
     headers = dict(headers)
     if not factors and not (factors := _find_factors(table, headers)):
-        return table, headers, (), ()
+        return _cross_designs(table, headers)
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_PLUS.join(factors)})"
     are_words = all(_is_word(row.values[name]) for row in table.rows for name in factors)
     rows = tuple(
@@ -150,9 +152,16 @@ def is_list_header(name: str) -> bool:
 
 def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the fewest columns that cross within every item; empty if none do."""
-    if "item" not in headers:
-        return ()
-    groups = _group_rows_by_item(table, headers)
+    return _crossing_columns(_group_rows_by_item(table, headers), table, headers)
+
+
+def _crossing_columns(
+    groups: Sequence[Sequence[RawRow]],
+    table: RawTable,
+    headers: Mapping[str, str],
+    included: str = "",
+) -> tuple[str, ...]:
+    """Return the fewest columns that cross within every item, one of them the included one."""
     condition = headers.get(CONDITION, "")
     condition_columns = [condition] if condition else []
     if all(len(_list_values(rows, condition_columns)) == len(rows) for rows in groups):
@@ -167,6 +176,8 @@ def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...
     ]
     for number in range(1, min(_MOST_FACTORS, len(candidates)) + 1):
         for factors in combinations(candidates, number):
+            if included and included not in factors:
+                continue
             if _have_equal_values(groups, factors) and all(
                 len(_list_values(rows, factors)) == len(rows) for rows in groups
             ):
@@ -174,11 +185,79 @@ def _find_factors(table: RawTable, headers: Mapping[str, str]) -> tuple[str, ...
     return ()
 
 
+def _cross_designs(
+    table: RawTable, headers: dict[str, str]
+) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Return a table whose items are of several designs with a construction for each.
+
+    A column has two or more levels in each item, and items of different designs share none of
+    them; within each design, columns cross. As ``cross_factors`` otherwise.
+    """
+    if CONDITION in headers or "construction" in headers:
+        return table, headers, (), ()
+    groups = _group_rows_by_item(table, headers)
+    for name in table.columns if groups else ():
+        designs: dict[frozenset[str], list[list[RawRow]]] = {}
+        for rows in groups:
+            designs.setdefault(frozenset(row.values[name] for row in rows), []).append(rows)
+        # Levels that differ in case or punctuation alone are slips, not designs.
+        keys = [{key_of(level) for level in levels} for levels in designs]
+        n_levels = len(set().union(*keys))
+        if (
+            is_list_header(name)
+            or name in headers.values()
+            or min(map(len, designs)) < _TWO
+            or min(map(len, designs.values())) < _TWO
+            or len(designs) < _TWO
+            or n_levels < sum(map(len, keys))
+        ):
+            continue
+        factors = [_crossing_columns(items, table, headers, name) for items in designs.values()]
+        if all(factors):
+            return _name_designs(table, headers, list(designs.values()), factors, name)
+    return table, headers, (), ()
+
+
+def _name_designs(
+    table: RawTable,
+    headers: Mapping[str, str],
+    designs: Sequence[Sequence[Sequence[RawRow]]],
+    factors: Sequence[tuple[str, ...]],
+    column: str,
+) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    named, notes = dict[str, dict[str, str]](), list[str]()
+    for items, own_factors in zip(designs, factors, strict=True):
+        own_rows = [row for item in items for row in item]
+        are_words = all(_is_word(row.values[name]) for row in own_rows for name in own_factors)
+        conditions = {row.place: _name(row, own_factors, are_words) for row in own_rows}
+        names = list(dict.fromkeys(conditions.values()))
+        design = "_".join(dict.fromkeys(row.values[column] for row in own_rows))
+        first = items[0][0].values[headers["item"]]
+        notes.append(
+            f'{len(items)} items, "{first}" among them, are a design of their own, called '
+            f"{design}: its conditions are made by {' and '.join(own_factors)}: {', '.join(names)}."
+        )
+        named |= {
+            place: {_DESIGN: design, _OF_DESIGN: condition}
+            for place, condition in conditions.items()
+        }
+    blank = {_DESIGN: "", _OF_DESIGN: ""}
+    rows = tuple(
+        replace(row, values=row.values | named.get(row.place, blank)) for row in table.rows
+    )
+    crossed = RawTable(table.path, (*table.columns, _DESIGN, _OF_DESIGN), rows, table.notes)
+    every_factor = dict.fromkeys(name for own_factors in factors for name in own_factors)
+    made = {"construction": _DESIGN, CONDITION: _OF_DESIGN}
+    return crossed, {**headers, **made}, tuple(every_factor), tuple(notes)
+
+
 def _group_rows_by_item(table: RawTable, headers: Mapping[str, str]) -> list[list[RawRow]]:
     """Return the rows of each item, for kinds whose items all have several rows.
 
     Rows without a number, such as fillers, are separate items.
     """
+    if "item" not in headers:
+        return []
     kinds = [headers[name] for name in ("construction", "kind", "version") if name in headers]
     groups: dict[tuple[str, ...], dict[str | int, list[RawRow]]] = {}
     for index, row in enumerate(table.rows):

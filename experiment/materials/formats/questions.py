@@ -14,6 +14,8 @@ QUESTION, ANSWERS, ANSWER = QUESTION_COLUMNS = ("question", "answers", "answer")
 _CORRECT = "correct_answer"
 _RIGHT, _WRONG = {"correct", "right"}, {"wrong", "incorrect", "false"}
 _YES_NO = {"yes", "no", "y", "n"}
+# In a column named as the answer; elsewhere they say something about the sentence.
+_TRUE_FALSE = {"true": "yes", "false": "no"}
 _OPTION = re.compile(r"option_?(\d+)")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
@@ -116,7 +118,10 @@ def _read_answers(table: RawTable, by_key: Mapping[str, str]) -> tuple[RawTable,
     ]
     if len(by_role[0]) == len(by_role[1]) == 1 and not triples:
         triples = [(by_role[0][0], by_role[1][0], by_role[0][0])]
-    yes_no = [name for name in columns if {row[name].lower() for row in asked} <= _YES_NO]
+    words = {name: {row[name].lower() for row in asked} for name in columns}
+    yes_no = [name for name in columns if words[name] <= _YES_NO] or [
+        name for name in columns if words[name] <= {*_TRUE_FALSE} and ANSWER in key_of(name)
+    ]
     if len(triples) == 1:
         first, second, right = triples[0]
         note = f"answers from {first} and {second}, answer from {right}"
@@ -127,12 +132,16 @@ def _read_answers(table: RawTable, by_key: Mapping[str, str]) -> tuple[RawTable,
     else:
         return table, []
     rows = [
-        replace(row, values={**row.values, ANSWERS: options, ANSWER: row.values[right]})
+        replace(row, values={**row.values, ANSWERS: options, ANSWER: _yes_or_no(row.values[right])})
         if row.values[question]
         else replace(row, values={**row.values, ANSWERS: "", ANSWER: ""})
         for row, options in zip(table.rows, answers, strict=True)
     ]
     return replace(table, columns=(*table.columns, ANSWERS, ANSWER), rows=tuple(rows)), [note]
+
+
+def _yes_or_no(word: str) -> str:
+    return _TRUE_FALSE.get(word.lower(), word)
 
 
 def _options_by_number(by_key: Mapping[str, str]) -> dict[str, str]:

@@ -173,6 +173,7 @@ def _make_drafts_from_table(
     columns = find_columns(table, column_headers)
     table, columns, kinds_read = kinds_from_conditions(table, columns, list_column(table.columns))
     crossed: tuple[str, ...] = ()
+    written_columns = table.columns
     # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
         table, columns, factors, crossed = cross_factors(table, columns, factors)
@@ -191,7 +192,9 @@ def _make_drafts_from_table(
         drafts, slashes = read_slashes(drafts)
         drafts, bars = split_barred_regions(drafts, everywhere=regions is None)
         divided = [*slashes, *bars]
-    headers: dict[str, Header] = {**headers_read(columns)}
+    headers: dict[str, Header] = {
+        name: header for name, header in headers_read(columns).items() if header in written_columns
+    }
     read_as = [f"{column} from {header}" for column, header in headers.items() if column != header]
     notes = [
         *table.notes,

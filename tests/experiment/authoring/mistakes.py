@@ -203,6 +203,10 @@ templates = ["agreement"]
     "keys for two of three options": Mistake(TOML, 'response = "sentence_pair"',
                                              'response = "option_list"', "trial.keys",
                                              "2 keys choose among 3 answers"),
+    "coding of answers that nobody types": Mistake(
+        TOML, "[trial]",
+        '[coding]\nquestion = "What is it?"\ncategories = [{ name = "a", title = "A" }, { name = "b", title = "B" }]\n[trial]',
+        "coding", "but no answer of the type \"sentence_pair\" is typed"),
     # [trial]
     "one key": Mistake(TOML, '["f", "j"]', '["f"]', "line 35", "keys"),
     "two like keys": Mistake(TOML, '["f", "j"]', '["f", "F"]', "line 35", "two keys are the same"),

@@ -193,3 +193,11 @@ def test_what_is_left_in_english_is_said_and_then_named(run, tmp_path):
     for words in ("questionnaire 1.label", "questionnaire 2.label", "study.title", "lowest",
                  "highest", "consent.md", "instructions.md", "debrief.md"):  # fmt: skip
         assert words in notes
+
+
+def test_marks_of_regions_are_not_shown_in_ratings_either(run, tmp_path):
+    rows = [f"A {n}/saw/the b.,{n}" for n in range(4)]
+    (tmp_path / "t.csv").write_text("\n".join(["sentence,item", *rows]))
+    done = run("new", "mine", "--from", "t.csv", "--response", "rating")
+    assert "The slashes divide regions, and are not shown" in done.output
+    assert "    t-0: A 0 saw the b." in done.output

@@ -75,6 +75,12 @@ def test_the_grammar_that_the_other_tests_break_is_sound(tmp_path: Path):
             ["does not name the forms"],
         ),
         ("entries = [\n", "entrees = [\n", "entrees", ['no key "entrees"', 'mean "entries"?']),
+        (
+            'main = ["singular", "plural"]',
+            ", ".join(f'{name} = ["singular", "plural"]' for name in "abcdefghijklmn"),
+            "features",
+            [TEMPLATE, "the features have 16,384 combinations", "at most 10,000"],
+        ),
         ('S = "noun"', 'S = "nuon"', "slots", [TEMPLATE, 'slot "S"', '"nuon"', 'mean "noun"']),
         ("{S.main} {A} {V.main} and {V2.m", "{X.main} {V2.m", "good", [TEMPLATE, 'slot "X"']),
         ('good = "the {S.main}', 'good = "the {S.dual}', "good", ['slot "S"', '"dual"']),

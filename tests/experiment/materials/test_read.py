@@ -8,7 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from experiment.errors import MaterialsError, TableError
+from experiment.materials import read
 from experiment.materials.read import (
+    collect_items,
     item_from_row,
     item_row,
     item_table,
@@ -92,6 +94,16 @@ def test_a_construction_that_the_study_lacks_is_refused():
     shorter = MINIMAL.model_copy(update={"constructions": MINIMAL.constructions[:1]})
     with pytest.raises(MaterialsError, match=r"grammar\.toml:\d+: .*agreement_across_phrase"):
         load_items(shorter)
+
+
+def test_a_study_has_no_more_items_than_a_check_can_hold(monkeypatch: pytest.MonkeyPatch):
+    # Four subjects and four verbs in two conditions, and these with two prepositions and two nouns.
+    monkeypatch.setattr(read, "_MOST_ITEMS", 4 * 4 * 2 + 4 * 4 * 2 * 2 * 2)
+    assert len(collect_items(MINIMAL)) == 160
+    monkeypatch.setattr(read, "_MOST_ITEMS", 159)
+    with pytest.raises(MaterialsError, match="the study has more than 159 items") as refused:
+        collect_items(MINIMAL)
+    assert "a table with some of the items" in str(refused.value)
 
 
 def test_an_item_with_what_no_database_stores_is_refused():

@@ -50,8 +50,10 @@ def _some_logprob(value: object) -> Fault:
             alternatives = logprobs["top_logprobs"][0]
             alternatives[rng.choice(list(alternatives))] = value
         else:
-            # The last value is of the token that the model wrote itself.
-            place = rng.randrange(1, len(logprobs["token_logprobs"]) - 1)
+            # The last value is of the token that the model wrote itself. The first word may have
+            # none, with or without a token before it.
+            first = 2 if value is None else 1
+            place = rng.randrange(first, len(logprobs["token_logprobs"]) - 1)
             logprobs["token_logprobs"][place] = value
         return reply
 

@@ -16,8 +16,9 @@ LOOKS = re.compile(
     r"|\"(\w+)\" in request\.(?:args|form)"
 )
 # They come after a question to a recruiting platform, of which there is none: the tests of money
-# and of recruitment send them. Or they name rules of a study: the tests of its forms send them.
-BEHIND_A_PLATFORM = {"agreed", "combination", "looked", "payment", "ticked", "whom"}
+# and of recruitment send them. Or they name rules of a study: the tests of its forms send them. Or
+# they are read in a simulated run alone: the tests of the archive send them.
+BEHIND_A_PLATFORM = {"agreed", "combination", "looked", "payment", "people", "ticked", "whom"}
 
 
 @pytest.mark.one_database

@@ -1,10 +1,14 @@
+import re
+
 import pytest
 from sqlalchemy import delete, func, select
 
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
-from webapp.database.models import Participant, StudyFile
+from webapp.database.models import Participant, Run, StudyFile
+from webapp.runs.links import make_links
 from webapp.runs.runs import close_run, open_run
+from webapp.sessions.lookup import CODE, SINGLE
 
 pytestmark = pytest.mark.one_database
 
@@ -111,3 +115,26 @@ def test_a_run_that_opened_again_takes_people(client, run, sessions):
         close_run(session, session.merge(run), utc_now())
         open_run(session, session.merge(run))
     assert client.post(f"/run/{run.ref}", data={"decision": "accept"}).status_code == 303
+
+
+@pytest.mark.parametrize("kind", [CODE, SINGLE])
+def test_whoever_opens_a_finished_persons_link_is_told_so_before_the_consent(
+    run, client, visit, sessions, clock, kind
+):
+    with sessions.begin() as session:
+        [link] = make_links(session, session.get_one(Run, run.id), kind, ["a"], [None], clock())
+        address = f"/run/{run.ref}?link={link.token}"
+    assert 'data-page="consent"' in client.get(address).text
+    one = visit(client.post(address, data={"decision": "accept"}).location)
+    one.answer_all()
+    # Whoever has not finished continues after the consent, as before.
+    assert 'data-page="consent"' in client.get(address).text
+    own_code = re.search(r"/p/([^.]+)", one.home)[1]
+    assert one.questionnaire(native_language="Latin").status_code == 303
+    told = client.get(address)
+    assert told.status_code == 409
+    assert "This session is finished" in told.text
+    assert "This link or code is for one person only." in told.text
+    assert own_code not in told.text
+    assert "I agree" not in told.text
+    assert told.text == client.post(address, data={"decision": "accept"}).text

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.webapp.conftest import start_run
+
 pytestmark = pytest.mark.one_database
 
 
@@ -47,6 +49,21 @@ def test_declining_a_preview_stores_nothing_either(client, run, rows):
     page = client.post(f"/run/{run.ref}?preview=1", data={"decision": "decline"})
     assert 'data-page="consent"' in page.text
     assert rows() == before
+
+
+def test_an_offer_is_previewed_and_a_link_without_its_values_names_nobody(client, sessions, study):
+    """Of the marketplace, and of the researchers' own page of the run."""
+    address = f"/run/{start_run(sessions, study, 'mturk').ref}"
+    offered = client.get(f"{address}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=HIT1")
+    assert "To take part, accept the task first." in offered.text
+    own = client.get(f"{address}?preview=1")
+    assert "This is a preview: nothing is stored." in own.text
+    assert "accept the task first" not in own.text
+    for method in (client.get, client.post):
+        nobody = method(address)
+        assert nobody.status_code == 400
+        assert "This link does not say who you are." in nobody.text
+        assert 'data-page="consent"' not in nobody.text
 
 
 @pytest.mark.parametrize("query", ["?preview=0", "?preview=", "?preview=yes", "?assignmentId=1"])

@@ -8,9 +8,13 @@ from webapp.users.roles import Role
 pytestmark = pytest.mark.one_database
 
 
-def test_the_bare_address_leads_to_the_researcher_pages(app):
+def test_the_bare_address_says_where_studies_and_the_researchers_pages_are(app):
     reply = app.test_client().get("/")
-    assert (reply.status_code, reply.location) == (302, "/researcher/")
+    assert reply.status_code == 200
+    assert "please open the whole link that you were given" in reply.text
+    assert '<a href="/researcher/">For researchers: sign in</a>' in reply.text
+    german = app.test_client().get("/", headers={"Accept-Language": "de"})
+    assert "Hier finden Studien statt" in german.text
 
 
 def test_the_address_of_a_form_opened_again_leads_to_the_page_of_the_form(run, researcher):

@@ -1,13 +1,15 @@
 // @ts-check
 /**
  * The coder's page: one answer after the other, by number keys or taps. A code is sent at once, and
- * again until it is stored.
+ * again until it is stored, or until the server refuses it because the link was ended.
  *
  * @typedef {{ round: number, answer: string, before: string, after: string, gap: string, typed: string,
  *   right?: string, codes?: string[] }} Card
  */
 
 const RETRY_MS = 2000;
+const STORED = 200;
+const REFUSED = [400, 404];
 
 /** @param {string} id */
 const find = (id) => {
@@ -79,7 +81,12 @@ async function send() {
   if (isSending) return;
   isSending = true;
   while (unsent.length > 0) {
-    const isStored = await store(unsent[0]);
+    const status = await store(unsent[0]);
+    if (REFUSED.includes(status)) {
+      end();
+      return;
+    }
+    const isStored = status === STORED;
     find("unsaved").hidden = isStored;
     if (isStored) unsent.shift();
     else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -87,13 +94,25 @@ async function send() {
   isSending = false;
 }
 
-/** @param {{ round: number, answer: string, category: string }} code */
+/** Show nothing but that the link was ended. */
+function end() {
+  unsent.length = 0;
+  cards.length = place = 0;
+  show();
+  for (const id of ["done", "progress", "back", "unsaved"]) find(id).hidden = true;
+  find("ended").hidden = false;
+}
+
+/**
+ * @param {{ round: number, answer: string, category: string }} code
+ * @returns {Promise<number>} The reply's status; 0 if there is none.
+ */
 async function store(code) {
   try {
     const headers = { "Content-Type": "application/json" };
-    return (await fetch(`${location.pathname}/codes`, { method: "POST", headers, body: JSON.stringify(code) })).ok;
+    return (await fetch(`${location.pathname}/codes`, { method: "POST", headers, body: JSON.stringify(code) })).status;
   } catch {
-    return false;
+    return 0;
   }
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
-from webapp.recruiters.arrivals import Acceptance, Arrival, ArrivalError, Landing
+from webapp.recruiters.arrivals import Acceptance, Arrival, ArrivalError, Landing, checked_id
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.mturk.settings import (
@@ -66,10 +66,13 @@ class MturkRecruiter(Recruiter):
         """
         arguments = landing.arguments
         assignment_id = arguments.get("assignmentId", "")
-        if assignment_id in ("", _PREVIEW_ID):
+        is_offered = assignment_id == _PREVIEW_ID
+        if is_offered or arguments.get("preview") == "1":
             # The arrival has no id. Its empty string lets the preview say that the study stores
             # worker ids.
-            return Arrival(platform_id="", preview=True, acceptable=True)
+            return Arrival(platform_id="", preview=True, acceptable=is_offered)
+        if not assignment_id:
+            checked_id(arguments, "assignmentId")  # raises: the link names nobody
         worker_id, hit_id = arguments.get("workerId", ""), arguments.get("hitId", "")
         submit_to = arguments.get("turkSubmitTo", "").rstrip("/")
         if not (

@@ -5,18 +5,21 @@
  * store has it, and never before.
  */
 
+import { goTo } from "../navigation.js";
 import { formTexts } from "../questions.js";
 import { server } from "../server.js";
 import { Journal, toSentEntry } from "./journal.js";
 import { address, renderPage, showProblems, fillFields } from "./pages.js";
 import { areAnswersAccepted, findProblems, readProgress } from "./session_progress.js";
-import { PermanentRefusal } from "./store_requests.js";
+import { LongRefusal, PermanentRefusal } from "./store_requests.js";
 import { makeResultStore } from "./stores.js";
 
 /** @typedef {import("./session_progress.js").Progress} Progress */
 
 const FINAL_STAGES = ["declined", "finished", "left", "withdrawn"];
 const SHOWN_AFTER_SAVING = "main > .done, main > .stored-now, main > .text > :not(h1)";
+// How often the last page tries a store again that only replies with refusals.
+const TRY_AGAIN_MS = 10_000;
 const RANDOM = "abcdefghijklmnopqrstuvwxyz234567";
 
 /**
@@ -46,6 +49,7 @@ class LocalServer {
   #store;
   /** @type {Promise<void>} One delivery at a time, so that the store receives entries in order. */
   #delivering = Promise.resolve();
+  #isTryingAgain = false;
 
   /** @param {any} study */
   constructor(study) {
@@ -196,6 +200,7 @@ class LocalServer {
       await this.#deliver(session, over);
     } catch (error) {
       if (!(error instanceof PermanentRefusal)) throw error;
+      if (error instanceof LongRefusal && over) void this.#tryAgain(session);
       kept = true;
     }
     const entries = (await this.#journal.loadEntries(session)).map(toSentEntry);
@@ -209,6 +214,34 @@ class LocalServer {
       link?.setAttribute("href", `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(entries))}`);
       return page.getElementById("answers-file");
     };
+  }
+
+  /**
+   * Delivers a finished session while its last page is open, and then shows the page anew.
+   * @param {string} session
+   */
+  async #tryAgain(session) {
+    if (this.#isTryingAgain) return;
+    this.#isTryingAgain = true;
+    try {
+      do {
+        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+        if (address.parse(address.currentUrl()).session !== session) return;
+      } while (!(await this.#hasDelivered(session)));
+    } finally {
+      this.#isTryingAgain = false;
+    }
+    void goTo(server.currentUrl);
+  }
+
+  /** Delivers a finished session; resolves to whether the store has it, or never will. */
+  async #hasDelivered(/** @type {string} */ session) {
+    try {
+      await this.#deliver(session, true);
+      return true;
+    } catch (error) {
+      return error instanceof PermanentRefusal && !(error instanceof LongRefusal);
+    }
   }
 
   async #showWithdrawalForm(/** @type {string} */ session) {
@@ -432,6 +465,7 @@ function showThanksAfterSaving({ target }) {
   const part = target instanceof Element && target.closest("a") && target.closest("#answers-file");
   if (!part) return;
   part.removeAttribute("data-unsaved");
+  part.querySelector("#file-saved")?.removeAttribute("hidden");
   for (const element of document.querySelectorAll(SHOWN_AFTER_SAVING)) element.toggleAttribute("hidden", false);
 }
 

@@ -2,13 +2,17 @@
 /** Requests to a result store, and the meaning of its replies. */
 
 const PATIENCE_MS = 60_000;
-// A store that only replies with refusals for so long is not waited for: the person gets a file.
-const REFUSED_FOR_GOOD_MS = 120_000;
+// A store that only replies with refusals for so long is not waited for: the person goes on, and at the
+// end gets a file.
+const REFUSED_FOR_GOOD_MS = 10_000;
 // DataPipe sends this error with status 400, although the next request may succeed.
 const TRANSIENT = /UNKNOWN_ERROR_GETTING_CONDITION/;
 
 /** The store refuses the request permanently: retrying cannot succeed. */
 export class PermanentRefusal extends Error {}
+
+/** The store has only refused for so long that nobody waits for it; it may accept the request later. */
+export class LongRefusal extends PermanentRefusal {}
 
 /** @type {Set<string>} The origins that the policy of the pages' host forbids. */
 const forbiddenOrigins = new Set();
@@ -38,8 +42,8 @@ export async function sendRequest(url, body, headers, method = "POST") {
   }
   const { status } = response;
   const text = await response.text();
-  const isPermanent = (isPermanentError(status) && !TRANSIENT.test(text)) || isRefusedForLong(origin);
-  throw Object.assign(isPermanent ? new PermanentRefusal(text) : new Error(text), { status });
+  const Refusal = isPermanentError(status) && !TRANSIENT.test(text) ? PermanentRefusal : isRefusedForLong(origin) ? LongRefusal : Error;
+  throw Object.assign(new Refusal(text), { status });
 }
 
 /**
@@ -52,8 +56,8 @@ async function fetchReply(url, request) {
     return await fetch(url, request);
   } catch (error) {
     const { origin } = new URL(url);
-    const isForbidden = forbiddenOrigins.has(origin);
-    if (isForbidden || ((await isReachable(url)) && isRefusedForLong(origin))) throw new PermanentRefusal(String(error));
+    if (forbiddenOrigins.has(origin)) throw new PermanentRefusal(String(error));
+    if ((await isReachable(url)) && isRefusedForLong(origin)) throw new LongRefusal(String(error));
     throw error;
   }
 }

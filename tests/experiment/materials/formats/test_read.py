@@ -821,3 +821,11 @@ def test_a_column_of_numbers_is_no_context(tmp_path):
     table = "Context,Condition,Sentence\n1,a,The murder was seen.\n1,b,The murder was seeing.\n"
     items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
     assert [(item.context, dict(item.extra)["Context"]) for item in items] == [("", "1")] * 2
+
+
+def test_true_and_false_answer_a_question_in_a_column_named_as_the_answer(tmp_path):
+    table = (
+        "sentence;question;qanswer;real\nA b.;Is it a b?;true;false\nA c.;Is it a d?;false;true\n"
+    )
+    items = read_materials(write(tmp_path / "t.csv", table), alone=True).items
+    assert [dict(item.extra)["answer"] for item in items] == ["yes", "no"]
