@@ -74,7 +74,7 @@ def test_a_damaged_state_of_the_trainer_is_named(tmp_path: Path):
 
 def test_one_checkpoint_is_no_course(tmp_path: Path):
     root = write_own(tmp_path / "model", {"step2": 200})
-    with pytest.raises(LmError, match="only step2 was found"):
+    with pytest.raises(LmError, match=r"only step2 was found\. Expected two or more checkpoints"):
         find_in_folder(str(root))
     with pytest.raises(LmError, match=r"nothing .*no checkpoint was found"):
         find_in_folder(str(tmp_path / "nothing"))
