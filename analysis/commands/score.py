@@ -301,6 +301,10 @@ def score(
             remedy="Give one MODEL, and leave out `--stream`, `--fast`, `--workers` and "
             "`--cluster`",
         )
+    if checkpoints and revisions is not None:
+        raise click.UsageError("--checkpoints are in a folder, --revisions at a hub. Give one.")
+    if tokens_per_step is not None and not over_time:
+        raise click.UsageError("--tokens-per-step needs --checkpoints or --revisions.")
     files = choose_score_files(models, out)
     item_source = find_materials(materials, rendering, _show_progress)
     for sentence in item_source.notes:

@@ -26,7 +26,7 @@ from analysis.over_time.crossing import (
 )
 from analysis.over_time.figure import Panel, over_time_figure
 from analysis.over_time.load import History
-from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval
+from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval, why_no_ages
 from analysis.over_time.people import Group, tabulate_learners
 from analysis.over_time.words import crossing_clause, crossing_in_words, tokens_in_words
 from analysis.statistics.resample import Floats, codes, numpy_generator
@@ -93,6 +93,7 @@ def _analyse(inputs: FindingInputs) -> Findings:
     }
     if not models or not chosen:
         return Findings(left_out=(*left_out, *few))
+    few += why_no_ages(inputs.options.ages, chosen)
     tables, statistics = _tabulate(inputs, models, results, groups)
     drawing = Drawing(
         "over_time",

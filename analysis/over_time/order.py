@@ -1,7 +1,7 @@
 """In which order constructions are learned, compared between trainings and with a table of ages."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,3 +74,15 @@ def read_ages(path: Path) -> Mapping[str, float]:
             where=str(path),
             expected="a CSV file with the columns construction and age, a number in each row",
         ) from error
+
+
+def why_no_ages(ages: Mapping[str, float], constructions: Sequence[str]) -> list[str]:
+    """Return why no order is compared with the ages; nothing if one is, or if there are none."""
+    names = [name for name in constructions if name]
+    n_known = sum(name in ages for name in names)
+    if not ages or n_known >= FEWEST_CONSTRUCTIONS:
+        return []
+    return [
+        f"The table of ages is left out: it has {n_known} of the constructions "
+        f"{', '.join(names)}, and an order needs at least {FEWEST_CONSTRUCTIONS}."
+    ]

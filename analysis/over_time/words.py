@@ -18,8 +18,9 @@ def crossing_in_words(crossing: Crossing, tokens_seen: NDArray[np.int64]) -> str
     """Return a crossing time with its interval; times outside of the training are named."""
     first, last = (tokens_in_words(float(tokens_seen[n])) for n in (0, -1))
     outside = {np.inf: f"not by {last}", -np.inf: f"before {first}"}
-    at = outside.get(crossing.at, _time_in_words(crossing.at))
-    return f"{at} [{_time_in_words(crossing.low)}, {_time_in_words(crossing.high)}]"
+    at = outside.get(crossing.at) or tokens_in_words(float(np.exp(crossing.at)))
+    low, high = (_end_in_words(end, first, last) for end in (crossing.low, crossing.high))
+    return f"{at} [{low}, {high}]"
 
 
 def crossing_clause(
@@ -33,17 +34,17 @@ def crossing_clause(
         verb: What the curve does, such as "reaches people's accuracy".
         infinitive: The same in the infinitive.
     """
-    low, high = _time_in_words(crossing.low), _time_in_words(crossing.high)
-    interval = f"95% interval {low} to {high}"
     first, last = (tokens_in_words(float(tokens_seen[n])) for n in (0, -1))
+    low, high = (_end_in_words(end, first, last) for end in (crossing.low, crossing.high))
+    interval = f"95% interval {low} to {high}"
     if crossing.at == np.inf:
         return f"does not {infinitive} up to the last checkpoint ({last} tokens; {interval})"
     if crossing.at == -np.inf:
         return f"{verb} before the first checkpoint ({first} tokens; {interval})"
-    return f"{verb} from {_time_in_words(crossing.at)} tokens on ({interval})"
+    return f"{verb} from {tokens_in_words(float(np.exp(crossing.at)))} tokens on ({interval})"
 
 
-def _time_in_words(log_tokens: float) -> str:
-    if log_tokens == np.inf:
-        return "never"
-    return "start" if log_tokens == -np.inf else tokens_in_words(float(np.exp(log_tokens)))
+def _end_in_words(log_tokens: float, first: str, last: str) -> str:
+    if np.isinf(log_tokens):
+        return f"after {last}" if log_tokens > 0 else f"before {first}"
+    return tokens_in_words(float(np.exp(log_tokens)))

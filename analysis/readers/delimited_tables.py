@@ -8,10 +8,11 @@ import pandas as pd
 
 from experiment.errors import find_repeated
 from experiment.materials.formats.delimited import Layout, TextFile, cells_of, find_layout
+from experiment.materials.formats.header_rows import SAMPLED, read_header_rows
 from experiment.materials.formats.raw import refuse_other_number
 
 _SHOWN, _SAMPLED = 3, 50
-_ROWS_AT_ONCE = 500_000
+_ROWS_AT_ONCE, _TWO = 500_000, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
         line, first = next(rows, (1, []))
         refuse_other_number(headers, first, f"{file.path}, line {line}")
         rows = chain([(0, list(headers)), (line, first)], rows)
+    names, note = list(headers), ""
+    if not headers and not row_names:
+        filled = (cells for _, cells in cells_of(file, layout, lenient=True) if any(cells))
+        joined, n_headers, note = read_header_rows(list(islice(filled, SAMPLED)) or [[]])
+        names = joined if n_headers > 1 else names
     # Check before reading: pandas drops cells without a header.
     n_columns, notes = (0, ()) if row_names else _check_row_lengths(rows)
     with file.lines(layout.start) as lines:
@@ -60,12 +66,14 @@ def read_delimited(file: TextFile, headers: Sequence[str] = ()) -> Delimited:
             keep_default_na=False,
             skipinitialspace=True,
             index_col=None if row_names else False,
-            names=list(headers) or None,
+            names=names or None,
+            skiprows=_TWO if note else 0,
             # Otherwise pandas refuses rows that end in more empty cells than the first ones.
             usecols=range(n_columns) if n_columns else None,
             chunksize=_ROWS_AT_ONCE,
         )
         frame = pd.concat([chunk.fillna("") for chunk in chunks], ignore_index=True)
+    notes = (note, *notes) if note else notes
     return Delimited(frame.rename(columns=lambda name: str(name).strip()), layout.before, notes)
 
 

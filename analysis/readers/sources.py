@@ -26,6 +26,7 @@ from experiment.materials.formats.delimited import (
     open_text,
     read_sheet,
 )
+from experiment.materials.formats.header_rows import SAMPLED, read_header_rows
 from experiment.materials.formats.raw import refuse_needless_options, refuse_other_number
 
 # The number of a result within its file, when a folder is read.
@@ -237,8 +238,10 @@ def _read_rows(
         return Source(path, format_name, pd.DataFrame())
     if names:
         refuse_other_number(names, cells[0], str(path))
-        cells = [list(names), *cells]
-    headers = [cell.strip() for cell in cells[0]]
+        headers, n_headers = list(names), 0
+    else:
+        headers, n_headers, note = read_header_rows(cells[:SAMPLED])
+        notes = (*notes, note) if note else notes
     if repeated := find_repeated(header for header in headers if header):
         raise AnalysisError(
             f'the header "{repeated[0]}" occurs more than once',
@@ -248,7 +251,7 @@ def _read_rows(
         )
     named = [place for place, header in enumerate(headers) if header]
     frame = pd.DataFrame(
-        [[row[place] for place in named] for row in cells[1:]],
+        [[row[place] for place in named] for row in cells[n_headers:]],
         columns=[headers[place] for place in named],
         dtype=str,
     )

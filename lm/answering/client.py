@@ -5,7 +5,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 from weakref import finalize
 
 import httpx
@@ -73,7 +73,7 @@ class Client:
         self._server, self._budget, self._wait = server, budget, wait
         self._timeout_s, self._varying = timeout_s, varying
         self._streams = False
-        self.fingerprint = ""
+        self.fingerprint = self._name = ""
         self.take = secrets.token_hex(8)
 
     def post(
@@ -94,16 +94,25 @@ class Client:
                 further attempt.
         """
         reply = self._post_with_retries(path, worst, {"model": self._server.model, **body}, check)
-        current = (reply.model or "") if self._varying else reply.fingerprint
+        name = reply.model or ""
+        current = name if self._varying else reply.fingerprint
         if self.fingerprint and current != self.fingerprint:
-            raise LmError(
-                f"{self._server.url}: the model has changed in mid-run: it was "
-                f'"{self.fingerprint}" and is "{current}". Answers from before and '
-                "after the change are kept apart. Name a new folder with --out to begin again; "
-                "with --fingerprints record if copies of one model have different fingerprints."
-            )
+            self._refuse_change(name, current)
+        self._name = name
         self.fingerprint = current
         return reply
+
+    def _refuse_change(self, name: str, fingerprint: str) -> NoReturn:
+        before, now = self.fingerprint, fingerprint
+        remedy = "with --fingerprints record if copies of one model have different fingerprints"
+        if name != self._name:
+            before, now = self._name, name
+            remedy = "or continue when the server answers with the first model again"
+        raise LmError(
+            f'{self._server.url}: the model has changed in mid-run: it was "{before}" and is '
+            f'"{now}". Answers from before and after the change are kept apart. Name a new folder '
+            f"with --out to begin again; {remedy}."
+        )
 
     def _post_with_retries(
         self, path: str, worst: float, body: dict[str, Any], check: ReplyCheck

@@ -115,6 +115,7 @@ class StandIn(ThreadingHTTPServer):
         tier: The tier of information that the server reports.
         faults: The planned faults.
         port: The port; 0 for any free one.
+        identity: What distinguishes the model from others with its name.
     """
 
     daemon_threads = True
@@ -126,9 +127,11 @@ class StandIn(ThreadingHTTPServer):
         tier: Tier = Tier.TEXT,
         faults: frozenset[Fault] = frozenset(),
         port: int = 0,
+        identity: str = "",
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.model, self.name, self.tier, self.faults = model, name, tier, faults
+        self.identity = identity
         self.calls, self.billed = 0, Counter[str]()
         self.honours_keys, self.answers = True, dict[str, dict[str, Any]]()
         self.another_model = self.takes_images = False
@@ -154,7 +157,7 @@ class StandIn(ThreadingHTTPServer):
         """The model's current fingerprint."""
         planted = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
         changed = planted or self.another_model
-        return hashlib.sha256(f"{self.name} {changed}".encode()).hexdigest()[:12]
+        return hashlib.sha256(f"{self.name} {self.identity} {changed}".encode()).hexdigest()[:12]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from zipfile import is_zipfile
 
 from safetensors import SafetensorError, safe_open
 
@@ -160,9 +162,12 @@ def refuse_half_written(folder: Path) -> None:
         # Its weights are elsewhere, and loading says whether they are whole.
         return
     weights = sorted(folder.glob(_WEIGHTS))
-    names = set()
-    if (folder / _INDEX).is_file():
-        names = set(json.loads((folder / _INDEX).read_text("utf-8"))["weight_map"].values())
+    names: set[str] = set()
+    try:
+        if (folder / _INDEX).is_file():
+            names = set(json.loads((folder / _INDEX).read_text("utf-8"))["weight_map"].values())
+    except (ValueError, LookupError, TypeError) as error:
+        problem = f"{_INDEX} cannot be read ({error})"
     if missing := sorted(names - {path.name for path in weights}):
         problem = f"{missing[0]} is missing"
     elif not weights and not any(folder.glob(_OTHER_WEIGHTS)):
@@ -174,11 +179,20 @@ def refuse_half_written(folder: Path) -> None:
                 pass
         except (OSError, SafetensorError) as error:
             problem = f"{path.name} cannot be read ({error})"
+    for path in folder.glob(_OTHER_WEIGHTS):
+        # These files are ZIP archives, whose directory is written last.
+        if _begins_as_zip(path) and not is_zipfile(path):
+            problem = f"{path.name} is too short"
     if problem:
         raise LmError(
             f"the checkpoint {folder} is half-written: {problem}. Remove this folder, or wait "
             "until the training has written it."
         )
+
+
+def _begins_as_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _as_number(value: object) -> int | None:
@@ -202,8 +216,8 @@ def _tokens_in_files(folder: Path) -> int | None:
         if seen is None and state.is_file():
             # The library writes 0 unless it was asked to count.
             seen = json.loads(state.read_text("utf-8")).get("num_input_tokens_seen") or None
-    except ValueError as error:
-        raise LmError(f"{state} is not JSON ({error}). Remove this checkpoint.") from error
+    except (ValueError, AttributeError) as error:
+        raise LmError(f"{state} is not a JSON object ({error}). Remove this checkpoint.") from error
     return _as_number(seen)
 
 
@@ -226,23 +240,27 @@ def _tokens_by_name(name: str, tokens_per_step: int | None) -> int:
 
 def _in_order(trained: Training, where: str) -> Training:
     ordered = tuple(sorted(trained.checkpoints))
-    seen = [checkpoint.tokens_seen for checkpoint in ordered]
-    if len(set(seen)) < max(2, len(seen)):
-        raise LmError(
-            f"{len(seen)} checkpoints with {len(set(seen))} different numbers of tokens seen are "
-            f"no course over time: {where}. Expected two or more, each after more tokens."
-        )
+    if len(ordered) < 2:
+        names = f"only {ordered[0].name}" if ordered else "no checkpoint"
+        raise LmError(f"{where}: {names} was found. Expected two or more checkpoints.")
+    for earlier, later in pairwise(ordered):
+        if earlier.tokens_seen == later.tokens_seen:
+            raise LmError(
+                f"{where}: {earlier.name} and {later.name} have both seen {later.tokens_seen:,} "
+                "tokens. Expected checkpoints that have each seen more tokens than the one before."
+            )
     return Training(trained.name, trained.seed, ordered)
 
 
 def _list_branches(repository: str) -> list[str]:
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError
 
     try:
         branches: Iterable[str] = (ref.name for ref in HfApi().list_repo_refs(repository).branches)
         return [name for name in branches if _STEP.match(name)]
-    except (HfHubHTTPError, OSError, ValueError) as error:
+    # Without a connection, the library raises the errors of its transport, which is another package
+    # in each version.
+    except Exception as error:
         raise LmError(
             f"the branches of {repository} cannot be listed ({type(error).__name__}). Name the "
             "revisions, as in --revisions step1000,step2000; those must be in the local cache "
@@ -252,14 +270,13 @@ def _list_branches(repository: str) -> list[str]:
 
 def _refuse_missing(repository: str, revision: str) -> None:
     from huggingface_hub import hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError
 
     try:
         if isinstance(try_to_load_from_cache(repository, CONFIG, revision=revision), str):
             return
         hf_hub_download(repository, CONFIG, revision=revision)
-    # The library raises its own errors for revisions, and ValueError for impossible names.
-    except (HfHubHTTPError, OSError, ValueError) as error:
+    # Also ValueError for impossible names, and the errors of the library's transport.
+    except Exception as error:
         raise LmError(
             f'{repository} has no revision "{revision}" here, in the local cache or in reach '
             f"({type(error).__name__}). Expected the name of a branch or a commit."

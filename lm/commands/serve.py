@@ -6,6 +6,7 @@ import click
 
 from lm.answering.answerer import Tier
 from lm.answering.stand_in import Fault, ServedModel, StandIn
+from lm.model_folder import model_identity
 from lm.registry import HF_PREFIX, load_scorer
 
 
@@ -34,6 +35,7 @@ def serve(model: str, port: int, tier: str, faults: tuple[str, ...]) -> None:
     scorer = load_scorer(model)
     name = Path(model.removeprefix(HF_PREFIX)).name
     planned = frozenset(map(Fault, faults))
-    with StandIn(ServedModel(scorer), name, Tier(tier), planned, port) as server:
+    identity = model_identity(model)
+    with StandIn(ServedModel(scorer), name, Tier(tier), planned, port, identity) as server:
         click.echo(f"api:{server.url}#{name}")
         server.serve_forever()

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
@@ -18,6 +18,7 @@ from experiment.materials.formats.delimited import (
     open_text,
     read_sheet,
 )
+from experiment.materials.formats.header_rows import SAMPLED, read_header_rows
 from experiment.materials.formats.r_files import SUFFIXES as R_SUFFIXES
 from experiment.materials.formats.r_files import read_r_file
 
@@ -203,11 +204,15 @@ def _make_table_from_cells(
     filled_lines: Iterator[tuple[int, list[str]]] = (
         (number, cells) for number, cells in lines if any(cell.strip() for cell in cells)
     )
-    number, header = next(filled_lines, (1, []))
+    first_lines = list(islice(filled_lines, SAMPLED)) or [(1, [])]
+    number, header = first_lines[0]
     if columns:
-        filled_lines = chain([(number, header)], filled_lines)
         refuse_other_number(columns, header, f"{path}, {unit} {number}")
-    names = [name.strip() for name in columns or header]
+        names, n_headers = list(columns), 0
+    else:
+        names, n_headers, note = read_header_rows([cells for _, cells in first_lines])
+        notes = (*notes, note) if note else notes
+    filled_lines = chain(first_lines[n_headers:], filled_lines)
     _refuse_header(path, names, f"{path}, {unit} {number}")
     rows = []
     for number, cells in filled_lines:

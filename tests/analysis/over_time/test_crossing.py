@@ -14,7 +14,12 @@ from analysis.over_time.crossing import (
     find_fall,
     resample_curves,
 )
-from analysis.over_time.order import kendall, kendall_with_interval, read_ages
+from analysis.over_time.order import (
+    kendall,
+    kendall_with_interval,
+    read_ages,
+    why_no_ages,
+)
 
 AXIS = np.arange(1.0, 6.0)
 
@@ -118,3 +123,14 @@ def test_ages_are_read_or_refused(tmp_path: Path):
         read_ages(path)
     with pytest.raises(AnalysisError, match="the table of ages cannot be read"):
         read_ages(tmp_path / "none.csv")
+
+
+def test_ages_of_too_few_constructions_are_left_out_with_the_reason():
+    names = ["", "simple", "prep", "relative", "reflexive"]
+    [reason] = why_no_ages({"simple": 36, "Prep": 40}, names)
+    assert reason == (
+        "The table of ages is left out: it has 1 of the constructions simple, prep, relative, "
+        "reflexive, and an order needs at least 4."
+    )
+    assert not why_no_ages(dict.fromkeys(names, 1), names)
+    assert not why_no_ages({}, names)

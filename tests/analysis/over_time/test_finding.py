@@ -102,19 +102,19 @@ def test_tokens_are_written_in_three_digits(tokens: float, words: str):
             np.log(12_300),
             np.log(8_000),
             np.inf,
-            "exceeds it from 12.3k tokens on (95% interval 8k to never)",
+            "exceeds it from 12.3k tokens on (95% interval 8k to after 2M)",
         ),
         (
             np.inf,
             np.log(90),
             np.inf,
-            "does not exceed it up to the last checkpoint (2M tokens; 95% interval 90 to never)",
+            "does not exceed it up to the last checkpoint (2M tokens; 95% interval 90 to after 2M)",
         ),
         (
             -np.inf,
             -np.inf,
             np.log(500),
-            "exceeds it before the first checkpoint (100 tokens; 95% interval start to 500)",
+            "exceeds it before the first checkpoint (100 tokens; 95% interval before 100 to 500)",
         ),
     ],
 )

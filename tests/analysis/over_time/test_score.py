@@ -175,3 +175,20 @@ def test_a_checkpoint_with_a_score_above_0_is_refused(tmp_path: Path):
     rows = [*ROWS[:-1], (checkpoint, item, variant, 3.0)]
     with pytest.raises(AnalysisError, match=f"row {len(ROWS)}: the score 3 is above 0"):
         load_histories([write_rows(tmp_path / "t.parquet", rows)])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tokens-per-step", "9"], "--tokens-per-step needs --checkpoints or --revisions."),
+        (
+            ["--checkpoints", "--revisions", "all"],
+            "--checkpoints are in a folder, --revisions at a hub. Give one.",
+        ),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(options: list[str], message: str):
+    arguments = ["model", "items.tsv", "--out", "s.parquet", *options]
+    result = CliRunner().invoke(score, arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())

@@ -180,6 +180,24 @@ def test_a_server_that_only_streams_is_asked_for_streams():
 
 
 @pytest.mark.parametrize("varying", [False, True])
+def test_another_model_stops_whatever_happens_to_fingerprints(varying: bool):
+    names = iter(["toy", "toy2"])
+
+    def send(_: httpx.Request) -> httpx.Response:
+        body = {"model": next(names), "system_fingerprint": "one", "choices": [{}]}
+        return httpx.Response(200, json=body)
+
+    budget = Budget(Terms(price_in=0.0, price_out=0.0))
+    client = Client(ServerModel("http://server/v1", "toy"), budget, varying=varying)
+    client._http = httpx.Client(transport=httpx.MockTransport(send), timeout=PATIENCE_S)
+    client.post("completions", 0.0)
+    with pytest.raises(LmError, match='it was "toy" and is "toy2"') as error:
+        client.post("completions", 0.0)
+    assert "continue when the server answers with the first model again" in str(error.value)
+    assert "--fingerprints" not in str(error.value)
+
+
+@pytest.mark.parametrize("varying", [False, True])
 def test_a_changing_fingerprint_stops_unless_it_is_only_recorded(varying: bool):
     fingerprints = iter(["one", "two", "one"])
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import huggingface_hub
 import pytest
+import torch
 
 from lm.checkpoints.find import find_in_folder, find_revisions, refuse_half_written
 from lm.errors import LmError
@@ -65,17 +66,21 @@ def test_tokens_of_hugging_face_folders_are_counted_or_computed(tmp_path: Path):
 
 def test_a_damaged_state_of_the_trainer_is_named(tmp_path: Path):
     root = write_hf(tmp_path / "gpt", {5: {}, 6: {}})
-    (root / "checkpoint-6" / "trainer_state.json").write_text("{")
-    with pytest.raises(LmError, match=r"trainer_state\.json is not JSON .* Remove this checkpoint"):
-        find_in_folder(f"hf:{root}", 7)
+    for damaged in ("{", "[]"):
+        (root / "checkpoint-6" / "trainer_state.json").write_text(damaged)
+        with pytest.raises(LmError, match=r"trainer_state\.json is not a JSON object .* Remove"):
+            find_in_folder(f"hf:{root}", 7)
 
 
 def test_one_checkpoint_is_no_course(tmp_path: Path):
     root = write_own(tmp_path / "model", {"step2": 200})
-    with pytest.raises(LmError, match="are no course over time"):
+    with pytest.raises(LmError, match=r"only step2 was found\. Expected two or more checkpoints"):
         find_in_folder(str(root))
-    with pytest.raises(LmError, match="0 checkpoints"):
+    with pytest.raises(LmError, match=r"nothing .*no checkpoint was found"):
         find_in_folder(str(tmp_path / "nothing"))
+    twice = write_own(tmp_path / "twice", {"step2": 200, "step4": 200})
+    with pytest.raises(LmError, match="step2 and step4 have both seen 200 tokens"):
+        find_in_folder(str(twice))
 
 
 def test_a_half_written_checkpoint_is_named(tmp_path: Path):
@@ -94,6 +99,20 @@ def test_a_half_written_checkpoint_is_named(tmp_path: Path):
     (tmp_path / "whole" / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(LmError, match=r"model-00002-of-00002\.safetensors is missing"):
         refuse_half_written(tmp_path / "whole")
+    (tmp_path / "whole" / "model.safetensors.index.json").write_text('{"weight')
+    with pytest.raises(LmError, match=r"half-written: model\.safetensors\.index\.json cannot be"):
+        refuse_half_written(tmp_path / "whole")
+
+
+def test_weights_of_pytorch_that_are_too_short_are_named(tmp_path: Path):
+    root = write_hf(tmp_path / "gpt", {5: {}, 6: {}})
+    (root / "checkpoint-6" / "model.safetensors").unlink()
+    weights = root / "checkpoint-6" / "pytorch_model.bin"
+    torch.save({"a": torch.zeros(9)}, weights)
+    assert len(find_in_folder(f"hf:{root}", 7).checkpoints) == 2
+    weights.write_bytes(weights.read_bytes()[:-40])
+    with pytest.raises(LmError, match=r"checkpoint-6 is half-written: pytorch_model.bin is too"):
+        find_in_folder(f"hf:{root}", 7)
 
 
 def test_pythia_has_154_revisions_of_two_million_tokens_a_step():
@@ -112,7 +131,8 @@ def test_pythia_has_154_revisions_of_two_million_tokens_a_step():
 @pytest.fixture
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> str:
-        raise OSError("the hub cannot be reached")
+        # The library's transport raises errors that are no OSError.
+        raise RuntimeError("the hub cannot be reached")
 
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", fail)
     monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_refs", fail)
