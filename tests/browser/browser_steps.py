@@ -180,6 +180,8 @@ def assert_good(window: Window, name: str, *, known: bool = False) -> None:
         name: What it is called where it fails.
         known: Whether the same page was looked at on another screen.
     """
+    # Before its style sheets have arrived, a page has text already, but no layout.
+    window.wait_for_load_state()
     rules = {"runOnly": _OF_THE_SCREEN if known else _RULES, "resultTypes": ["violations"]}
     # Half a megabyte of program: a page that is looked at again has it.
     if not window.evaluate("'axe' in window"):

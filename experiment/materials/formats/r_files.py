@@ -152,8 +152,8 @@ def _sort_object(
     elif content.info.type.name == "VEC" and classes == ["list"] and content.value:
         names = _names(content)
         for number, inner in enumerate(content.value, start=1):
-            own = names[number - 1] if number <= len(names) else ""
-            _sort_object(f"{name}${own or number}".lstrip("$"), inner, frames, others)
+            own = (names[number - 1] if number <= len(names) else "") or str(number)
+            _sort_object("$".join(filter(None, (name, own))), inner, frames, others)
     else:
         others[name] = classes[0]
 
