@@ -132,7 +132,7 @@ def column_dropped(base: Base, draw: random.Random) -> Mutation:
     """Leave out a column: one that the number needs must be missed, unless another says it."""
     column = draw.choice(list(base.table))
     lost = column in _needed(base) and not _is_repeated(base.table, column)
-    lost = lost and column not in base.unread
+    lost = lost and column not in base.unread and not _is_told_by_texts(base, column)
     right = None if lost else base.right(base.table)
     return Mutation(base.table.drop(columns=column), base.file, right, True)
 
@@ -143,6 +143,19 @@ def _is_repeated(table: pd.DataFrame, column: str) -> bool:
     others = [table[other] for other in table if other != column]
     return table[column].nunique() == two and any(
         other.nunique() == two == len({*zip(table[column], other, strict=True)}) for other in others
+    )
+
+
+def _is_told_by_texts(base: Base, column: str) -> bool:
+    """Return whether a column of the items' texts determines a column of the table."""
+    if not base.file.table:
+        return False
+    _, *item_texts = evaluate(base.file.table, t=base.table)
+    texts = {str(text) for values in item_texts for text in values}
+    others = [other for other in base.table if other != column]
+    return any(
+        set(base.table[other]) <= texts and base.table.groupby(other)[column].nunique().max() == 1
+        for other in others
     )
 
 
