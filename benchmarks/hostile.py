@@ -11,8 +11,8 @@ time without input: directly before, and, as far as the input takes longer than 
 directly after. An input with an excess above 250 ms is sent twice again, since the machine itself
 causes such delays.
 
-The exit status is 1 if an input ended in a server error, if a request of B failed, or if an input
-delayed B by more than 250 ms in both repetitions.
+The exit status is 1 if an input ended in a fault (a server error, a trace or a path of the server),
+if a request of B failed, or if an input delayed B by more than 250 ms in both repetitions.
 """
 
 import argparse
@@ -136,7 +136,7 @@ def main() -> None:
     print(whole.row("all"))
     print(
         f"{len(whole.excess_s)} inputs: {whole.outcomes[TAKEN]} taken, "
-        f"{whole.outcomes[REFUSED]} refused, {whole.outcomes[FAULT]} server errors",
+        f"{whole.outcomes[REFUSED]} refused, {whole.outcomes[FAULT]} faults",
         f"{n_requests:,} requests of the other project, {n_failed} failed; their excess in ms: "
         f"median {whole.excess_ms(0.5):.0f}, 95% {whole.excess_ms(0.95):.0f}, "
         f"largest {whole.excess_ms(1):.0f}",

@@ -134,8 +134,15 @@ def parallax_command(*arguments: str) -> list[str]:
 
 
 def command_environment(instance: Path) -> dict[str, str]:
-    """Return the environment variables for a command: the instance, and no custom imports."""
-    return {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
+    """Return the environment variables for a command: the instance, and no custom imports.
+
+    The command prints no warnings of Python, because they name the server's files.
+    """
+    return {
+        INSTANCE_VARIABLE: str(instance),
+        OWN_CODE_VARIABLE: "refuse",
+        "PYTHONWARNINGS": "ignore",
+    }
 
 
 def describe_failure(instance: Path, text: str) -> str:

@@ -1,9 +1,12 @@
 """What researcher pages start in processes of their own is bounded, and tells no place."""
 
+import shutil
+from pathlib import Path
 from threading import get_ident
 
 import pytest
 
+from experiment.studies.load import STUDIES_FOLDER
 from webapp.core import subprocesses
 from webapp.errors import RequestError
 
@@ -35,6 +38,19 @@ def test_a_note_names_no_place_of_the_server(tmp_path):
     assert done.worked
     assert "studies/0/b/study.toml" in done.text
     assert str(tmp_path) not in done.text
+
+
+@pytest.mark.usefixtures("new_interpreter")
+def test_a_failure_names_no_file_of_the_program(tmp_path):
+    made = shutil.copytree(STUDIES_FOLDER / "minimal", tmp_path / "minimal")
+    with (made / "study.toml").open("a", encoding="utf-8") as file:
+        # Python warns of such a pattern, and names the line that compiles it.
+        file.write('[panel]\nperson = ["pid"]\n[panel.parameters.pid]\npattern = "[["\n')
+    done = subprocesses.run_parallax(tmp_path, "study", "check", "--", str(made))
+    assert not done.worked
+    assert "unterminated character set" in done.text
+    assert "FutureWarning" not in done.text
+    assert str(Path(subprocesses.__file__).parents[2]) not in done.text
 
 
 def test_a_failure_of_many_lines_is_shown_in_part():
