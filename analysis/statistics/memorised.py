@@ -30,7 +30,8 @@ class Preference:
         rank: The mean share of an item's draws that have a lower log-probability (ties count half).
         first: The share of items with a higher log-probability than all their draws.
         p: The share of the study and its draws whose summed log-probability is at least the
-            study's: one-sided, exact for random draws.
+            study's: one-sided, exact for random draws, and slightly too low for draws that avoid
+            the study's sentences.
     """
 
     gain: float
