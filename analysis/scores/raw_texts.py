@@ -138,21 +138,17 @@ def _read_cells(path: Path) -> Iterator[str]:
         yield from _separated_cells(path)
 
 
-def _separated_cells(path: Path) -> Iterator[str]:
-    """Yield the cells of a text table, by the delimiter that its first line has most of."""
+def _separated_cells(path: Path) -> set[str]:
+    """Return the cells of a text table, by the delimiter that its first line has most of."""
     text = _decode(path)
     head = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     if delimiter == "\t" and path.suffix.lower() != ".csv":
         # Quotation marks are part of the text there, unless they enclose a whole cell.
-        for line in text.splitlines():
-            for cell in line.split("\t"):
-                yield cell
-                if '"' in cell:
-                    yield cell.strip().strip('"').replace('""', '"')
-    else:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            yield from row
+        cells = {cell for line in text.splitlines() for cell in line.split("\t")}
+        return cells | {c.strip().strip('"').replace('""', '"') for c in cells if '"' in c}
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return {cell for row in rows for cell in row}
 
 
 def _decode(path: Path) -> str:
