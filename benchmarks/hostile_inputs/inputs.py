@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 sys.path.append(str(Path(__file__).parents[2]))
 from experiment.tables.schemas import ITEMS
 from hostile_inputs.attacker import Attacker
-from hostile_inputs.site import PATTERNS
+from hostile_inputs.site import PANEL, PATTERNS
 from tests.hostile import documents
 from tests.hostile.archives import archives, packed, study_files
 from tests.hostile.headers import HEADERS, VALUES
@@ -28,18 +28,14 @@ _DOCS = Path(__file__).parents[2] / "docs"
 _FILES = study_files()
 _TOML = _FILES["mine/study.toml"].decode()
 _GRAMMAR = _FILES["mine/grammar.toml"].decode()
-_REPORT = """
-[panel]
-person = ["pid"]
-[panel.parameters.pid]
-pattern = '{pattern}'
-[panel.codes]
-completed = "1"
-[panel.endings.completed.report]
+_REPORT = (
+    PANEL
+    + """[panel.endings.completed.report]
 address = "https://panel.example.org/?pid={{pid}}"
 done = '{done}'
 done_before = '{before}'
 """
+)
 _QUESTION = '\n[[questionnaire]]\nname = "q{n}"\nlabel = "x"\ntype = "text"\n{more}\n'
 _JSON = {"Content-Type": "application/json"}
 _MANY, _LONG = 50_000, "x" * 90_000

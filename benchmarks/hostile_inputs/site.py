@@ -28,7 +28,7 @@ _EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 # A run of each has links that strangers change; the first is exponential where it is tried by
 # trial and error.
 PATTERNS = ("(a+)+b", "(a|a)*b", "([a-z]{1,30}){1,30}", "(.*)(.*)(.*)(.*)!b")
-_PANEL = """
+PANEL = """
 [panel]
 person = ["pid"]
 [panel.parameters.pid]
@@ -100,9 +100,9 @@ class Installation:
         self._launch(session, QUIET, *first, "participants_per_list = 100", project=QUIET)
         minimal = STUDIES_FOLDER / "minimal"
         self._launch(session, "minimal", minimal)
-        self._launch(session, "prolific", minimal, more=_PANEL.format(pattern="a"))
+        self._launch(session, "prolific", minimal, more=PANEL.format(pattern="a"))
         for number, pattern in enumerate(PATTERNS):
-            more = _PANEL.format(pattern=pattern)
+            more = PANEL.format(pattern=pattern)
             self._launch(session, f"pattern{number}", minimal, more=more)
         typed = (_EXAMPLES / "typed", 'accepted = "accepted"', _LONGEST_ANSWER)
         self._launch(session, "typed", *typed, more=_CODING)
