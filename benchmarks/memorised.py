@@ -28,7 +28,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from analysis.statistics.memorised import Preference, is_memorised, prefer_study
 from analysis.statistics.resample import wilson_interval
 from experiment.design.frames import Frame, MaterialsIndex, index_materials
-from experiment.materials.fresh import draw_parallel_items
+from experiment.materials.fresh import draw_parallel_items, parse_parallel_id
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.records import Item
@@ -109,8 +109,10 @@ def score_items(scorer: Scorer, items: list[Item]) -> tuple[np.ndarray, np.ndarr
 def test_model(scorer: Scorer, study: list[Item], drawn: list[Item]) -> list[Preference]:
     """Return the tests of whole texts and of second halves."""
     of_study, of_draws = score_items(scorer, study), score_items(scorer, drawn)
+    fresh = np.array([parse_parallel_id(item.item_id)[2] for item in drawn])
+    fresh = fresh.reshape(N_DRAWS, len(study)).T
     return [
-        prefer_study(own, others.reshape(N_DRAWS, len(study)).T)
+        prefer_study(own, others.reshape(N_DRAWS, len(study)).T, fresh)
         for own, others in zip(of_study, of_draws, strict=True)
     ]
 

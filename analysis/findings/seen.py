@@ -23,7 +23,7 @@ from analysis.statistics.memorised import (
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
-from experiment.materials.fresh import parse_fresh_id
+from experiment.materials.fresh import parse_parallel_id
 from experiment.records import Variant
 
 _PARTS = {"text": "whole text", "half": "second half, given the first"}
@@ -114,15 +114,15 @@ def _compare_sides(
     where: str,
 ) -> dict[str, object]:
     """Return the difference of a judge's accuracies, with fresh items in their parallel's frame."""
-    parallel = [parse_fresh_id(name) for name in of_fresh["item_id"].astype(str)]
-    known = np.array([draw > 0 and name in frames.index for name, draw in parallel], bool)
+    parallel = [parse_parallel_id(name) for name in of_fresh["item_id"].astype(str)]
+    known = np.array([fresh and name in frames.index for name, _, fresh in parallel], bool)
     if not known.any():
         raise AnalysisError(
             "no item is parallel to an item that people judged",
             where=where,
             expected="judgments or scores of items that `parallax materials fresh` drew",
         )
-    names = [*of_study["item_id"].astype(str), *(name for name, _ in parallel)]
+    names = [*of_study["item_id"].astype(str), *(name for name, _, _ in parallel)]
     is_fresh = np.repeat([False, True], [len(of_study), len(of_fresh)])
     kept = np.concatenate([np.full(len(of_study), True), known])
     people = [side.get("participant", pd.Series("", side.index)) for side in (of_study, of_fresh)]
@@ -146,29 +146,33 @@ def _preference_rows(
     study, drawn = _read_expected(of_study), _read_expected(of_fresh)
     study = study[study["draw"].eq(0) & study["parallel_to"].isin(judged)]
     for part, title in _PARTS.items():
-        wide = drawn[drawn["draw"] > 0].pivot_table(part, "parallel_to", "draw")
-        wide = wide.join(study.set_index("parallel_to")[part].rename("study"), how="inner").dropna()
-        if wide.empty:
+        own = study.set_index("parallel_to")[part]
+        draws = drawn[drawn["draw"] > 0].pivot(index="parallel_to", columns="draw")
+        draws = draws[draws.index.isin(own.index)].dropna()
+        draws = draws.iloc[np.flatnonzero(draws["is_fresh"].to_numpy(bool).any(axis=1))]
+        if draws.empty:
             continue
         preference = prefer_study(
-            wide["study"].to_numpy(), wide.drop(columns="study").to_numpy(dtype=float)
+            own[draws.index].to_numpy(float),
+            draws[part].to_numpy(float),
+            draws["is_fresh"].to_numpy(bool),
         )
         yield {
             "judge": of_study.facts.model,
             "part": title,
             **asdict(preference),
-            "n_items": len(wide),
-            "n_draws": len(wide.columns) - 1,
+            "n_items": len(draws),
+            "n_draws": draws[part].shape[1],
         }
 
 
 def _read_expected(scores: Scores) -> pd.DataFrame:
-    """Return the log-probabilities of expected versions: parallel_to, draw, text, half."""
+    """Return log-probabilities of expected versions: parallel_to, draw, is_fresh, text, half."""
     columns = ["item_id", "variant", "logprob_nats", "token_logprobs_nats"]
     frame = pq.read_table(scores.path, columns=columns).to_pandas()
     expected = frame[frame["variant"].astype(str) == Variant.GOOD].reset_index(drop=True)
-    origins = [parse_fresh_id(name) for name in expected["item_id"].astype(str)]
-    return pd.DataFrame(origins, columns=["parallel_to", "draw"]).assign(
+    origins = [parse_parallel_id(name) for name in expected["item_id"].astype(str)]
+    return pd.DataFrame(origins, columns=["parallel_to", "draw", "is_fresh"]).assign(
         text=expected["logprob_nats"], half=half_logprobs(expected["token_logprobs_nats"])
     )
 
@@ -201,11 +205,12 @@ def _accuracy_table(inputs: FindingInputs, accuracies: pd.DataFrame) -> Table:
 def _memorised_table(inputs: FindingInputs, preferences: pd.DataFrame) -> Table:
     notes = (
         "Gain: mean log-probability of the study's expected versions minus that of the fresh ones. "
-        "Rank: the mean share of an item's draws that are less probable (.5 without a preference); "
-        "first: the share of items that are more probable than all their draws.",
-        "p: the share of the study and its draws that are at least as probable in sum; exact if "
-        "the words of the study's frames were combined at random, as Parallax does. Combinations "
-        "chosen by hand for their sense have higher ranks in models that have not seen them.",
+        "Rank: the mean share of an item's fresh ones that are less probable (.5 without a "
+        "preference); first: the share of items that are more probable than all of these.",
+        "p: the share of the study and its draws, study sentences in them included, that are at "
+        "least as probable in sum; exact if the words of the study's frames were combined at "
+        "random, as Parallax does. Combinations chosen by hand for their sense have higher ranks "
+        "in models that have not seen them.",
     )
     return inputs.context.table(
         "memorised",

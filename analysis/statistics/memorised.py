@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.statistics.clustered import student_interval, two_way_variance
 from analysis.statistics.resample import Codes, Floats
@@ -19,6 +20,7 @@ from analysis.statistics.withheld import too_few_units
 _ALPHA, _N_TESTS = 0.05, 2
 # With fewer draws, no p of two tests can be below the corrected level.
 FEWEST_DRAWS = round(_N_TESTS / _ALPHA) - 1
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,12 @@ class Preference:
     """A model's preference for the study's items.
 
     Attributes:
-        gain: The mean log-probability of the study's items minus that of their draws, in nats.
-        rank: The mean share of an item's draws that have a lower log-probability (ties count half).
-        first: The share of items with a higher log-probability than all their draws.
+        gain: The mean log-probability of the study's items minus that of fresh ones, in nats.
+        rank: The mean share of an item's fresh draws with a lower log-probability (ties count
+            half).
+        first: The share of items with a higher log-probability than all their fresh draws.
         p: The share of the study and its draws whose summed log-probability is at least the
-            study's: one-sided, exact for random draws, and slightly too low for draws that avoid
-            the study's sentences.
+            study's: one-sided, and exact for random draws.
     """
 
     gain: float
@@ -40,20 +42,25 @@ class Preference:
     p: float
 
 
-def prefer_study(of_study: Floats, of_draws: Floats) -> Preference:
+def prefer_study(of_study: Floats, of_draws: Floats, is_fresh: Flags) -> Preference:
     """Return how much higher the study's items are scored than the items parallel to them.
 
     Args:
         of_study: Shape ``(items,)``: log-probabilities in nats.
         of_draws: Shape ``(items, draws)``: those of the items parallel to each.
+        is_fresh: Shape ``(items, draws)``: whether each is no item of the study. What is not counts
+            for p alone, as a random permutation leaves some items as they are. Every item has a
+            fresh draw.
     """
-    higher = (of_study[:, None] > of_draws).mean(axis=1)
-    equal = (of_study[:, None] == of_draws).mean(axis=1)
+    n_fresh, own = is_fresh.sum(axis=1), of_study[:, None]
+    higher = ((own > of_draws) & is_fresh).sum(axis=1)
+    equal = ((own == of_draws) & is_fresh).sum(axis=1)
+    fresh = np.where(is_fresh, of_draws, 0).sum(axis=1) / n_fresh
     at_least = (of_draws.sum(axis=0) >= of_study.sum()).sum()
     return Preference(
-        float(of_study.mean() - of_draws.mean()),
-        float((higher + equal / 2).mean()),
-        float((higher == 1).mean()),
+        float((of_study - fresh).mean()),
+        float(((higher + equal / 2) / n_fresh).mean()),
+        float((higher == n_fresh).mean()),
         float((1 + at_least) / (1 + of_draws.shape[1])),
     )
 
@@ -68,9 +75,8 @@ def is_memorised(p: Floats) -> bool:
 
 
 def subtract_fresh(
-    correct: Floats, is_fresh: "np.ndarray[tuple[int], np.dtype[np.bool_]]", person: Codes,
-    unit: Codes,
-) -> dict[str, float]:  # fmt: skip
+    correct: Floats, is_fresh: Flags, person: Codes, unit: Codes
+) -> dict[str, float]:
     """Return the accuracy on the study's items minus that on fresh ones, with a 95% interval.
 
     The variance is the two-way clustered one of participants and frames; a fresh item counts to the

@@ -15,7 +15,7 @@ from experiment.grammar.grammar import OnLeftOut, generate, load_grammar
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
-from experiment.materials.fresh import draw_parallel_items
+from experiment.materials.fresh import draw_parallel_items, parse_parallel_id
 from experiment.materials.read import item_table, load_items, materials_hash, read_items
 from experiment.records import Item
 from experiment.seeds import generator
@@ -134,9 +134,10 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
     """Draw items parallel to those that STUDY shows.
 
     STUDY is made from templates. ITEMS are the items that it shows: a table, or a folder that
-    `parallax lists build` or `parallax export` wrote. Each fresh item has the template, the
+    `parallax lists build` or `parallax export` wrote. Each item of a draw has the template, the
     condition and the first word of an item of the study. Each draw has every word as often as the
-    study, and none of its sentences.
+    study. Words are combined at random, so a draw may repeat sentences of the study: the ids of
+    such items contain ".shown", and those of all others ".fresh".
     """
     study = load_study(name_or_folder)
     _grammar_of(study)
@@ -152,14 +153,16 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
         )
     metadata = {"materials_hash": materials_hash(items), "code_version": code_version()}
     number = write_table(*item_table(items), out, metadata)
+    n_fresh = sum(parse_parallel_id(item.item_id)[2] for item in items)
     click.echo(
         f"{number:,} items parallel to {number // draws:,} of {study.name}, in "
-        f"{draws:,} {'draw' if draws == 1 else 'draws'}, written to {out}"
+        f"{draws:,} {'draw' if draws == 1 else 'draws'}, written to {out}; "
+        f"{n_fresh:,} of them are fresh"
     )
     if left_out:
         click.echo(
-            "Left out, because the study shows too many combinations of their words: "
-            + ", ".join(left_out)
+            "Left out, because the study shows too many combinations of their words, or the draws "
+            "have no other: " + ", ".join(left_out)
         )
 
 

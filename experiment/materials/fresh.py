@@ -4,12 +4,16 @@ Each slot's words are permuted over the study's frames of a template, apart from
 So a draw uses every word as often as the study does, and an item shares its template, its condition
 and its first word with the item that it is parallel to. A model that has not seen the study's items
 has no reason to prefer them to their draws.
+
+A random permutation leaves some words where they were. Such items are in the draw, since without
+them the study would not be exchangeable with its draws, but their ids tell that they are not fresh.
 """
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
 from experiment.errors import MaterialsError
@@ -17,29 +21,36 @@ from experiment.records import Item
 
 # The columns that relate a fresh item to the study's item.
 PARALLEL_TO, DRAW = "parallel_to", "draw"
-_SEPARATOR = ".fresh"
+_FRESH, _SHOWN = ".fresh", ".shown"
 _TRIES, _SWAPS_PER_FRAME = 10, 50
 # An item by template, frame and condition.
 Index: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Item]]]
 
 
-def fresh_id(item_id: str, draw: int) -> str:
+def parallel_id(item_id: str, draw: int, *, is_fresh: bool = True) -> str:
     """Return the id of the item that is parallel to a study's item in a draw, from 1."""
-    return f"{item_id}{_SEPARATOR}{draw}"
+    return f"{item_id}{_FRESH if is_fresh else _SHOWN}{draw}"
 
 
-def parse_fresh_id(item_id: str) -> tuple[str, int]:
-    """Return the study's item that a fresh item is parallel to, and its draw; 0 of other items."""
-    name, separator, draw = item_id.rpartition(_SEPARATOR)
-    return (name, int(draw)) if separator and draw.isdecimal() else (item_id, 0)
+def parse_parallel_id(item_id: str) -> tuple[str, int, bool]:
+    """Return the study's item, the draw (0 of items that were not drawn), and whether it is fresh.
+
+    An item that was drawn is fresh unless the study shows a sentence of its frame.
+    """
+    for separator in (_FRESH, _SHOWN):
+        name, found, draw = item_id.rpartition(separator)
+        if found and draw.isdecimal():
+            return name, int(draw), separator == _FRESH
+    return item_id, 0, False
 
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """The combinations of a template's words that may be drawn."""
+    """The combinations of a template's words that may be drawn, and those that are fresh."""
 
     slots: tuple[str, ...]
-    frames: frozenset[str]
+    frames: Collection[str]
+    fresh: frozenset[str]
 
     def find_faults(self, rows: Sequence[Sequence[str]]) -> list[int]:
         """Return which combinations may not be drawn, or occur more than once."""
@@ -83,29 +94,32 @@ def draw_parallel_items(
             frames.append(item.frame)
     shown = {text for item in of_study for text in _sentences(item)}
     drawn: dict[tuple[int, str, str], str] = {}
+    pools = {template: _make_pool(index[template], shown) for template in by_template}
     left_out = []
     for template, frames in by_template.items():
-        pool = _make_pool(index[template], shown)
+        pool = pools[template]
         parallel = [_draw(frames, pool, rng) for _ in range(draws)]
-        if not all(parallel):
+        if not all(parallel) or pool.fresh.isdisjoint(chain.from_iterable(parallel)):
             left_out.append(template)
             continue
         for draw, chosen in enumerate(parallel, start=1):
             pairs = zip(frames, chosen, strict=True)
             drawn |= {(draw, template, frame): other for frame, other in pairs}
-    items = [
-        _make_parallel(item, draw, index[item.template][drawn[draw, item.template, item.frame]])
-        for draw in range(1, draws + 1)
-        for item in of_study
-        if item.template not in left_out
-    ]
+    items = []
+    for draw in range(1, draws + 1):
+        for item in of_study:
+            if item.template not in left_out:
+                frame = drawn[draw, item.template, item.frame]
+                other = index[item.template][frame][item.condition]
+                is_fresh = frame in pools[item.template].fresh
+                items.append(_make_parallel(item, draw, other, is_fresh=is_fresh))
     return items, left_out
 
 
-def _make_parallel(item: Item, draw: int, frame: Mapping[str, Item]) -> Item:
+def _make_parallel(item: Item, draw: int, other: Item, *, is_fresh: bool) -> Item:
     further = (*item.extra, (PARALLEL_TO, item.item_id), (DRAW, str(draw)))
-    other = frame[item.condition]
-    return replace(other, item_id=fresh_id(item.item_id, draw), kind=item.kind, extra=further)
+    name = parallel_id(item.item_id, draw, is_fresh=is_fresh)
+    return replace(other, item_id=name, kind=item.kind, extra=further)
 
 
 def _sentences(item: Item) -> list[str]:
@@ -114,12 +128,12 @@ def _sentences(item: Item) -> list[str]:
 
 def _make_pool(frames: Mapping[str, Mapping[str, Item]], shown: set[str]) -> _Pool:
     slots = tuple(_slots_and_lemmas(next(iter(frames)))[0])
-    kept = (
+    fresh = (
         text
         for text, cells in frames.items()
         if shown.isdisjoint(sentence for item in cells.values() for sentence in _sentences(item))
     )
-    return _Pool(slots, frozenset(kept))
+    return _Pool(slots, frames.keys(), frozenset(fresh))
 
 
 def _slots_and_lemmas(frame: str) -> tuple[list[str], list[str]]:
@@ -128,11 +142,11 @@ def _slots_and_lemmas(frame: str) -> tuple[list[str], list[str]]:
 
 
 def _draw(frames: Sequence[str], pool: _Pool, rng: random.Random) -> list[str]:
-    """Return other combinations of the frames' words, each parallel to the frame at its place.
+    """Return combinations of the frames' words, each parallel to the frame at its place.
 
     The result is empty if none were found.
     """
-    if len(pool.frames) < len(frames) or len(pool.slots) < 2:
+    if len(pool.fresh) < len(frames) or len(pool.slots) < 2:
         return []
     columns = list(zip(*(_slots_and_lemmas(frame)[1] for frame in frames), strict=True))
     for _ in range(_TRIES):

@@ -10,7 +10,7 @@ from analysis.data.load import Scores, load_scores
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions, FindingInputs, TakerData
 from analysis.findings.seen import SEEN
-from experiment.materials.fresh import fresh_id
+from experiment.materials.fresh import parallel_id
 from tests.analysis.findings.hand_made_runs import given_of
 from tests.analysis.small_run import write_scores
 
@@ -41,7 +41,7 @@ def study_tokens() -> dict[str, tuple[list[float], list[float]]]:
 def fresh_tokens() -> dict[str, tuple[list[float], list[float]]]:
     """The same beginnings; second halves are less probable, and wrong in every second item."""
     return {
-        fresh_id(f"i{n}", draw): ([-4.0, -3.0], [-4.0, -2.0 if n % 2 else -5.0])
+        parallel_id(f"i{n}", draw): ([-4.0, -3.0], [-4.0, -2.0 if n % 2 else -5.0])
         for draw in range(1, N_DRAWS + 1)
         for n in range(N_ITEMS)
     }

@@ -15,21 +15,32 @@ from analysis.statistics.memorised import (
 
 STUDY = np.array([-1.0, -5.0])
 DRAWS = np.array([[-2.0, -1.0, -3.0], [-6.0, -4.0, -9.0]])
+FRESH = np.full(DRAWS.shape, True)
 
 
 def test_p_counts_the_draws_whose_sum_is_at_least_the_studys():
-    preference = prefer_study(STUDY, DRAWS)
+    preference = prefer_study(STUDY, DRAWS, FRESH)
     # The sums are -6, and -8, -5 and -12: one draw of three, and the study itself, of four.
     assert preference.p == pytest.approx(2 / 4)
     assert preference.gain == pytest.approx(-3 + 25 / 6)
 
 
 def test_ranks_are_shares_of_less_probable_draws_and_ties_count_half():
-    preference = prefer_study(STUDY, DRAWS)
+    preference = prefer_study(STUDY, DRAWS, FRESH)
     # The first item: two lower, one equal; the second: two lower.
     assert preference.rank == pytest.approx((2.5 / 3 + 2 / 3) / 2)
     assert preference.first == 0
-    assert prefer_study(STUDY, DRAWS - 5).first == 1
+    assert prefer_study(STUDY, DRAWS - 5, FRESH).first == 1
+
+
+def test_items_that_a_draw_leaves_as_they_are_count_for_p_alone():
+    draws, fresh = DRAWS.copy(), FRESH.copy()
+    draws[0, 2], fresh[0, 2] = STUDY[0], False  # the last sum is -10
+    preference = prefer_study(STUDY, draws, fresh)
+    assert preference.p == pytest.approx(2 / 4)
+    # The first item is .5 above the mean of -2 and -1; the second 4/3 above that of its three.
+    assert preference.gain == pytest.approx((0.5 + 4 / 3) / 2)
+    assert preference.rank == pytest.approx((1.5 / 2 + 2 / 3) / 2)
 
 
 def test_two_tests_share_the_level_of_five_per_cent():
