@@ -1,7 +1,7 @@
-"""The variance that frames contribute if they were drawn with unequal probabilities.
+"""Means and variances over frames that were drawn with unequal probabilities.
 
-Weighted by the inverse of its probability, each frame stands for those that were not drawn. The
-accuracy is the ratio of two weighted sums: Hajek, J. (1971). Comment on Basu, in Foundations of
+Weighted by the inverse of its probability, each frame stands for those that were not drawn. An
+accuracy, or another mean, is the ratio of two weighted sums: Hajek, J. (1971). Comment on Basu, in Foundations of
 statistical inference. Its error comes from frames that were not drawn, so the variance between
 frames counts by ``1 - probability``, within the strata whose numbers of drawn frames are fixed:
 Hajek, J. (1964). Asymptotic theory of rejective sampling. Annals of Mathematical Statistics, 35,
@@ -36,12 +36,44 @@ class Drawn:
     stratum: Codes
     pair: Codes
 
+    def units(self, frame: Codes) -> Codes:
+        """Return what was drawn by itself for each judgment: its pair, or its frame."""
+        numbers: Codes = np.where(self.pair > 0, frame.max() + self.pair, frame)
+        return numbers
+
 
 def find_drawn(rows: pd.DataFrame) -> Drawn | None:
     """Return how the frames of these judgments or decisions were drawn; None if they were alike."""
     if not set(COLUMNS) <= set(rows.columns):
         return None
     return Drawn(*(rows[name].to_numpy() for name in COLUMNS))
+
+
+def find_weights(rows: pd.DataFrame) -> Floats:
+    """Return the weight of each row's frame, of shape ``(n,)``: 1 if frames were drawn alike."""
+    drawn = find_drawn(rows)
+    return np.ones(len(rows)) if drawn is None else drawn.weight
+
+
+def weighted_means(values: Floats, weight: Floats, group: Codes) -> Floats:
+    """Return the weighted mean of each group.
+
+    Args:
+        values: Shape ``(n,)``.
+        weight: Shape ``(n,)``.
+        group: Shape ``(n,)``: the group of each value, from 0 without gaps.
+    """
+    means: Floats = np.bincount(group, weight * values) / np.bincount(group, weight)
+    return means
+
+
+def weighted_deviations(values: Floats, weight: Floats, group: Codes) -> Floats:
+    """Return the standard deviation of single values in each group; NaN of a single value."""
+    n = np.bincount(group).astype(float)
+    squares = (values - weighted_means(values, weight, group)[group]) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations: Floats = np.sqrt(weighted_means(squares, weight, group) * n / (n - 1))
+    return deviations
 
 
 def frame_products(
@@ -59,7 +91,7 @@ def frame_products(
     Returns:
         The covariance; its degrees of freedom, by Satterthwaite over the strata.
     """
-    unit = np.where(drawn.pair > 0, frame.max() + drawn.pair, frame)
+    unit = drawn.units(frame)
     _, at, place = np.unique(
         group * (unit.max() + 1) + unit, return_index=True, return_inverse=True
     )
@@ -108,6 +140,23 @@ def frame_variance(
         drawn: How frames were drawn.
     """
     total, freedom = frame_products(influence, influence, frame, group, drawn)
+    people = np.unique(group * (participant.max() + 1) + participant) // (participant.max() + 1)
+    noise = answer_noise(influence, participant, frame, group, drawn)
+    return np.where(np.bincount(people) > 1, total + noise, total), freedom
+
+
+def answer_noise(
+    influence: Floats, participant: Codes, frame: Codes, group: Codes, drawn: Drawn
+) -> Floats:
+    """Return the part of single answers' variance that ``frame_products`` leaves out.
+
+    Args:
+        influence: As of ``frame_variance``, as are the others.
+        participant: The participants.
+        frame: The frames.
+        group: The groups.
+        drawn: How frames were drawn.
+    """
     size = np.int64(frame.max() + 1)
     _, at, place = np.unique(
         (group * (participant.max() + 1) + participant) * size + frame,
@@ -115,6 +164,7 @@ def frame_variance(
         return_inverse=True,
     )
     answers = np.bincount(place, influence)
-    noise = np.bincount(group[at], drawn.probability[at] * answers**2, len(total))
-    people = np.unique(group * (participant.max() + 1) + participant) // (participant.max() + 1)
-    return np.where(np.bincount(people) > 1, total + noise, total), freedom
+    noise: Floats = np.bincount(
+        group[at], drawn.probability[at] * answers**2, int(group.max()) + 1
+    ).astype(float)
+    return noise
