@@ -1,13 +1,13 @@
 """Means and variances over frames that were drawn with unequal probabilities.
 
 Weighted by the inverse of its probability, each frame stands for those that were not drawn. An
-accuracy, or another mean, is the ratio of two weighted sums: Hajek, J. (1971). Comment on Basu, in Foundations of
-statistical inference. Its error comes from frames that were not drawn, so the variance between
-frames counts by ``1 - probability``, within the strata whose numbers of drawn frames are fixed:
-Hajek, J. (1964). Asymptotic theory of rejective sampling. Annals of Mathematical Statistics, 35,
-1491-1523. What single answers add to a frame's sum is noise, drawn or not, and counts in full:
-Sarndal, C.-E., Swensson, B. & Wretman, J. (1992). Model assisted survey sampling. Springer,
-chapter 4. Two frames of a pair are drawn together and count as one.
+accuracy, or another mean, is the ratio of two weighted sums: Hajek, J. (1971). Comment on Basu, in
+Foundations of statistical inference. Its error comes from frames that were not drawn, so the
+variance between frames counts by ``1 - probability``, within the strata whose numbers of drawn
+frames are fixed: Hajek, J. (1964). Asymptotic theory of rejective sampling. Annals of Mathematical
+Statistics, 35, 1491-1523. What single answers add to a frame's sum is noise, drawn or not, and
+counts in full: Sarndal, C.-E., Swensson, B. & Wretman, J. (1992). Model assisted survey sampling.
+Springer, chapter 4. Two frames of a pair are drawn together and count as one.
 """
 
 from dataclasses import dataclass
@@ -89,7 +89,8 @@ def frame_products(
         drawn: How frames were drawn.
 
     Returns:
-        The covariance; its degrees of freedom, by Satterthwaite over the strata.
+        The covariance; its degrees of freedom, by Satterthwaite over the strata, each with as many
+        as its frames contribute.
     """
     unit = drawn.units(frame)
     _, at, place = np.unique(
@@ -116,13 +117,31 @@ def frame_products(
     of_strata = correction * np.bincount(stratum, missing * centred[0] * centred[1])
     of_group, n_groups = strata // (drawn.stratum.max() + 1), int(group.max()) + 1
     total: Floats = np.bincount(of_group, of_strata, n_groups).astype(float)
-    squares = np.bincount(of_group, of_strata**2 / np.maximum(n - 1, 1), n_groups)
+    effective = _count_effective(missing * drawn.weight[at] ** 2, stratum)
+    squares = np.bincount(of_group, of_strata**2 / np.maximum(effective - 1, 1), n_groups)
     n_frames = np.bincount(group[at], minlength=n_groups).astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom: Floats = np.where(
             squares > 0, np.clip(total**2 / squares, 1, n_frames - 1), n_frames - 1
         )
     return total, freedom
+
+
+def _count_effective(shares: Floats, stratum: Codes) -> Floats:
+    """Return the number of frames of each stratum that would contribute as much if all were alike.
+
+    Few frames with large weights contribute most of a variance, which is then less certain: Kish,
+    L. (1965). Survey sampling. Wiley.
+
+    Args:
+        shares: Shape ``(frames,)``: what each frame contributes to the variance if frames' answers
+            vary alike.
+        stratum: Shape ``(frames,)``.
+    """
+    total, squares = np.bincount(stratum, shares), np.bincount(stratum, shares**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective: Floats = np.where(squares > 0, total**2 / squares, np.bincount(stratum))
+    return effective
 
 
 def frame_variance(

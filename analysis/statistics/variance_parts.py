@@ -107,7 +107,9 @@ def contrast_variance(
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * missing
     if drawn is not None:
         everything = np.zeros_like(answers)
-        spread[-1] += missing * float(answer_noise(influence, *ways, everything, drawn)[0])
+        spread[-1] += missing * float(
+            answer_noise(influence, ways[0], ways[1], everything, drawn)[0]
+        )
     total, freedom = crossed_variance(
         [np.array([part]) for part in (*spread, alone)],
         [np.array([part]) for part in (*n, answers_freedom)],
