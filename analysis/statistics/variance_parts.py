@@ -75,33 +75,26 @@ def contrast_variance(
     several = [number for number, way in enumerate(ways) if way.max() > 0]
     if not several:
         return float("nan"), 0.0
-    units = [*ways]
-    if drawn is not None:
-        units[1] = np.unique(drawn.units(ways[1]), return_inverse=True)[1]
-    fit = _fit_constants(
-        values,
-        weight,
-        cell,
-        [ways[number] for number in several],
-        [units[number] for number in several],
-        np.ones(len(values)) if drawn is None else drawn.weight,
-    )
+    units = _list_units(ways, drawn)
+    several_ways, several_units = ([of[number] for number in several] for of in (ways, units))
+    counts = np.ones(len(values)) if drawn is None else drawn.weight
+    fit = _fit_constants(values, weight, cell, several_ways, several_units, counts)
     influence = weight * fit.residual
     n = [
-        share_left * float(units[number].max() + 1)
-        for number, share_left in zip(several, fit.left, strict=True)
+        share_left * float(unit.max() + 1)
+        for unit, share_left in zip(several_units, fit.left, strict=True)
     ]
     if min(n) < 0.5:
         return float("nan"), 0.0
     spread = [
-        float(np.sum(np.bincount(units[number], influence) ** 2)) / share_left
-        for number, share_left in zip(several, fit.left, strict=True)
+        float(np.sum(np.bincount(unit, influence) ** 2)) / share_left
+        for unit, share_left in zip(several_units, fit.left, strict=True)
     ]
     if drawn is not None and several[-1] == 1:
         spread[-1], n[-1] = _drawn_variance(influence, ways[1], n[-1], drawn)
     if len(several) == 1:
         return spread[0] + fit.moved, n[0]
-    answers = combined_codes([ways[number] for number in several])
+    answers = combined_codes(several_ways)
     answers_freedom = max(answers.max() + 1 - fit.n_constants, 1.0)
     missing = (answers.max() + 1) / answers_freedom
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * missing
@@ -116,6 +109,13 @@ def contrast_variance(
         fit.stays,
     )
     return float(total[0]) + fit.moved, float(freedom[0])
+
+
+def _list_units(ways: Sequence[Codes], drawn: Drawn | None) -> Sequence[Codes]:
+    """Return participants and what was drawn by itself: frames, or pairs of them."""
+    if drawn is None:
+        return ways
+    return [ways[0], np.unique(drawn.units(ways[1]), return_inverse=True)[1]]
 
 
 def _drawn_variance(
