@@ -216,8 +216,6 @@ class Screen:
         trials: list[ShownTrial],
         *,
         blocks: Sequence[str] = (),
-        answered: list[int] | None = None,
-        device_known: bool = False,
         preview: bool = False,
     ) -> Work:
         """Return a session with these trials, their ``blocks`` and the study's settings."""
@@ -228,7 +226,7 @@ class Screen:
         ]
         work = Work(
             trials=trials,
-            answered=answered or [],
+            answered=[],
             practice=practice,
             response=self._response.name,
             keys=list(answer_keys(self._study, self._response)),
@@ -237,7 +235,7 @@ class Screen:
             deadline_ms=self._response.deadline_ms,
             pauses=sorted({*pages, *breaks_before(self._study, blocks)}),
             pages=pages,
-            device_known=device_known,
+            device_known=False,
             preview=preview,
         )
         if tasks := self._response.page_tasks:
@@ -339,11 +337,26 @@ class _Statements:
 _statements = cache(_Statements)
 
 
-def load_work(session: Session, run: Run, participant: Participant, study: Study) -> Work:
-    """Return the data of a participant's working page.
+class OwnWork(NamedTuple):
+    """The part of a working page's session that differs between participants.
 
-    The good option, and everything else known about an item, stays on the server; only practice
-    trials include the right answer.
+    Attributes:
+        trials: As in ``Work``.
+        answered: Likewise.
+        device_known: Likewise.
+        blocks: The block of each trial.
+    """
+
+    trials: list[ShownTrial]
+    answered: list[int]
+    device_known: bool
+    blocks: tuple[str, ...]
+
+
+def load_work(session: Session, run: Run, participant: Participant, study: Study) -> OwnWork:
+    """Return a participant's own data of the working page.
+
+    The good option, and everything else known about an item, stays on the server.
 
     Args:
         session: An open session.
@@ -356,12 +369,16 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
     rows = stored_trials(connection, participant_id)
     assert participant.list is not None, "who works has a list"
     items = find_run_list(connection, run, participant.list)
-    screen, block_of = Screen(study), study.design.block_of
-    return screen.work(
-        [_load_shown_trial(screen, items, *row) for *row, _ in rows],
-        blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
+    block_of = study.design.block_of
+    shown_trials = _show_variants(study, items, [row[1:4] for row in rows])
+    return OwnWork(
+        trials=[
+            cast(ShownTrial, {**shown_trial, "position": row[0]})
+            for row, shown_trial in zip(rows, shown_trials, strict=True)
+        ],
         answered=[position for position, *_, response_id in rows if response_id is not None],
         device_known=bool(statements.find_device.fetch(connection, who=participant_id)),
+        blocks=tuple([block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows]),
     )
 
 
@@ -374,14 +391,19 @@ def stored_trials(connection: Connection, participant_id: int) -> list[tuple[Any
     return _statements(connection.dialect).find_trials.fetch(connection, who=participant_id)
 
 
-def _load_shown_trial(
-    screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
-) -> ShownTrial:
-    """Return a trial as sent to the browser; its texts are cached per process."""
-    variant = row, side, options
-    if (cached_trial := items.shown.get(variant)) is None:
-        if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
-            items.shown.clear()
-        item, good = items.by_row[row].item, Side(side) if side else None
-        cached_trial = items.shown[variant] = screen.trial(0, item, good, options)
-    return {**cached_trial, "position": position}
+def _show_variants(
+    study: Study, items: RunList, variants: Sequence[tuple[int, str, str | None]]
+) -> list[ShownTrial]:
+    """Return trials as sent to the browser; each is cached per process."""
+    try:
+        return [items.shown[variant] for variant in variants]
+    except KeyError:
+        screen = Screen(study)
+    shown_trials = [
+        screen.trial(0, items.by_row[row].item, Side(side) if side else None, options)
+        for row, side, options in variants
+    ]
+    if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
+        items.shown.clear()
+    items.shown.update(zip(variants, shown_trials, strict=True))
+    return shown_trials
