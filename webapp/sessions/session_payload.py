@@ -1,14 +1,10 @@
-"""The data that the working page receives: trials, progress and settings.
-
-The lists of launched runs never change, so each process caches them.
-"""
+"""The data that the working page receives: trials, progress and settings."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict, cast
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
-from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
+from sqlalchemy import Connection, Dialect, Integer, bindparam, select
 from sqlalchemy.orm import Session
 
 from experiment.design.lists import ListEntry, trial_kinds
@@ -23,28 +19,9 @@ from experiment.studies.study import Study
 from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
 from webapp.database.prepared import Prepared
 from webapp.sessions.answered import answer_column
+from webapp.sessions.run_lists import RunList, ShownTrial, find_run_list
 
 _PREVIEWED_TRIALS = 30
-
-
-class ShownTrial(TypedDict):
-    """A trial as sent to the browser: its texts by name, each option under its side.
-
-    A text to be rated is on the first side. In a mixed session, ``task`` names the trial's task.
-    """
-
-    position: int
-    first: str
-    second: NotRequired[str]
-    third: NotRequired[str]
-    fourth: NotRequired[str]
-    fifth: NotRequired[str]
-    sixth: NotRequired[str]
-    seventh: NotRequired[str]
-    eighth: NotRequired[str]
-    ninth: NotRequired[str]
-    prefix: NotRequired[str]
-    task: NotRequired[str]
 
 
 class ShownPractice(ShownTrial):
@@ -241,70 +218,6 @@ class Screen:
         if tasks := self._response.page_tasks:
             work["tasks"] = cast(dict[str, TaskWork], tasks)
         return work
-
-
-# The number of lists that are kept in the cache.
-_MOST_LISTS = 500
-
-
-class RunKey(Protocol):
-    """A run, or any object with its key and reference."""
-
-    @property
-    def id(self) -> int:
-        """The run's key."""
-
-    @property
-    def ref(self) -> str:
-        """The run's reference."""
-
-
-class RunList(NamedTuple):
-    """A list of a run.
-
-    Attributes:
-        entries: Its items in their built order.
-        row_ids: The key of each item's row, by item id.
-        by_row: The entries by row key.
-        shown: A cache of trials as sent to browsers, by the item's row, the good side and the
-            options; the code that fills it limits its size.
-    """
-
-    entries: list[ListEntry]
-    row_ids: Mapping[str, int]
-    by_row: Mapping[int, ListEntry]
-    shown: dict[tuple[int, str, str | None], ShownTrial]
-
-
-_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
-
-
-def find_run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
-    """Return a list of a launched run."""
-    lists_by_run = _LISTS.setdefault(connection.engine, {})
-    # Another thread may clear the cache at any moment.
-    if (cached_list := lists_by_run.get((run.ref, list_))) is None:
-        rows = _prepare_items(connection.dialect).fetch(connection, run=run.id, list=list_)
-        entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
-        if len(lists_by_run) >= _MOST_LISTS:
-            lists_by_run.clear()
-        row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        cached_list = lists_by_run[run.ref, list_] = RunList(
-            list(entries.values()), row_ids, entries, {}
-        )
-    return cached_list
-
-
-# Prepared once per database dialect.
-@cache
-def _prepare_items(dialect: Dialect) -> Prepared:
-    run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))
-    return Prepared(
-        select(RunItem.id, RunItem.kind, RunItem.item)
-        .where(RunItem.run_id == run, RunItem.list == list_)
-        .order_by(RunItem.list_order),
-        dialect,
-    )
 
 
 # The number of cached variants per item: a pair has two, several options have one per order.
