@@ -130,6 +130,10 @@ _ANALYSIS = {
     "compare": Lazy(
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
+    "pool": Lazy(
+        "analysis.pooled.command:command",
+        "Pool the REPORTS of one study in several languages or at several sites.",
+    ),
     "power": Lazy(
         "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),

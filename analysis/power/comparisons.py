@@ -41,10 +41,10 @@ from analysis.power.cells import (
 from analysis.power.choices import expected_accuracies
 from analysis.power.expected_means import add_expected_means
 from analysis.power.planned_tests import (
-    USUAL_EFFECTS,
     group_by_task,
     plan_test,
     primary_comparisons,
+    usual_effect,
 )
 from analysis.power.simulated_comparisons import (
     LEAST_EFFECT,
@@ -67,8 +67,8 @@ from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
 _COVERED = (
-    "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
-    "a model"
+    "differences of conditions in accuracy, ratings, yes, shares of a category and reading times, "
+    "and for people minus a model"
 )
 _UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
@@ -157,7 +157,7 @@ def prepare(
     """
     prepared, unplanned = list[Prepared](), list[str]()
     for (measure, task), comparisons in group_by_task(study, built, planned).items():
-        if measure not in USUAL_EFFECTS:
+        if usual_effect(measure, study) is None:
             unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
         answers = answers_of(study, built, per_list, measure)
@@ -216,7 +216,9 @@ def _compute_outcome(
     return Outcome(
         _make_table(study, power, options, origins, n_primary),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
-        _draw_figure(power, options) if set(measures.values()) != {LOG_RT} and one_task else None,
+        _draw_figure(power, study, options)
+        if set(measures.values()) != {LOG_RT} and one_task
+        else None,
     )
 
 
@@ -347,10 +349,10 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
         yield f"Each of the {len(strong)} comparisons, taken separately: {size}."
 
 
-def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
+def _draw_figure(power: pd.DataFrame, study: Study, options: PowerOptions) -> Figure:
     """Draw half-widths in the unit of the measure, and power."""
-    usual = USUAL_EFFECTS[power["measure"].iloc[0]]
-    effect = options.difference or usual
+    effect = options.difference or usual_effect(power["measure"].iloc[0], study)
+    assert effect is not None
     return power_figure(
         power,
         label="power to show the effect",
