@@ -83,8 +83,9 @@ class Screens:
         self.response = response_of(study)
         several = bool(self.response.named_scales)
         types_words = complete is not None and self.response.name == _TYPED
-        has_own_answers = self.response.step_table or (self.response.details and not types_words)
-        if self.response.types or has_own_answers or several:
+        reads_steps, has_page = self.response.step_table, self.response.details
+        is_chosen = self.response.n_answers and not (reads_steps or has_page)
+        if self.response.types or not (is_chosen or types_words) or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',
                 where=str(study.folder),
@@ -96,8 +97,9 @@ class Screens:
                 else "Models on this machine can type words into gaps (the reading completion); "
                 "servers cannot"
                 if self.response.name == _TYPED
-                else "Models cannot take trials with a page of their own"
-                if self.response.details
+                else "Models cannot take trials with a page of their own, such as sliders; instead "
+                'of a slider, take a study with the type "rating"'
+                if not reads_steps
                 else "For sentences that are read step by step, `parallax reading surprisal` "
                 "computes a model's surprisal at each word",
             )
