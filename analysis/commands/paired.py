@@ -7,15 +7,14 @@ from typing import Any
 
 import click
 import pandas as pd
-from markdown_it import MarkdownIt
 
 from analysis.data.categorical import decode_texts
 from analysis.data.join import decisions
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.findings.benchmark import compare_model_pairs, paired_tables
-from analysis.tables.accuracy_table import Table
-from analysis.tables.render import save_table, to_markdown, to_text
+from analysis.report.table_page import render_table_page
+from analysis.tables.render import save_table, to_text
 from experiment.materials.formats.raw import json_lines, read_text
 from experiment.tables.atomic_write import atomic_folder
 from experiment.version import code_version
@@ -25,20 +24,6 @@ _SUFFIXES = (".csv", ".md", ".tex", ".txt")
 _OUTPUT_FILES = {PAGE, NUMBERS} | {
     name + suffix for name in ("paired", "paired_by_paradigm") for suffix in _SUFFIXES
 }
-_HTML = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Models against models</title>
-<meta name="viewport" content="width=device-width">
-<style>body {{ font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 72rem;
-margin: 2rem auto; padding: 0 1rem; }} table {{ border-collapse: collapse; font-size: .86rem;
-font-variant-numeric: tabular-nums; display: block; overflow-x: auto; margin: 1rem 0; }}
-td, th {{ padding: .25rem .5rem; border-bottom: 1px solid #ccc; text-align: right;
-vertical-align: bottom; }} td {{ white-space: nowrap; }} th {{ font-weight: 600; }}
-td:first-child, th:first-child {{ text-align: left; }} ul {{ color: #444; font-size: .86rem;
-padding-left: 1.2rem; max-width: 60rem; }} li {{ overflow-wrap: anywhere; }}</style>
-<h1>Models against models</h1>
-{body}
-</html>
-"""
 
 
 @click.command("paired")
@@ -84,7 +69,9 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
     with atomic_folder(out, _OUTPUT_FILES) as folder:
         for table in tables:
             save_table(table, folder)
-        (folder / PAGE).write_text(_render_page(tables), "utf-8", newline="\n")
+        (folder / PAGE).write_text(
+            render_table_page("Models against models", tables), "utf-8", newline="\n"
+        )
         rows = json.loads(pair_results.to_json(orient="records", double_precision=10))
         text = json.dumps({"margin": margin, "origin": origin, "pairs": rows}, indent=1)
         (folder / NUMBERS).write_text(text + "\n", "utf-8", newline="\n")
@@ -99,11 +86,6 @@ def _parse_log_argument(text: str) -> tuple[str, Path]:
             f'"{text}" names no model', expected="MODEL=LOG, such as gpt2=scores/gpt2.parquet"
         )
     return name, Path(path)
-
-
-def _render_page(tables: tuple[Table, ...]) -> str:
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return _HTML.format(body="\n".join(markdown.render(to_markdown(table)) for table in tables))
 
 
 # The harness's metrics of correctness, in order of preference.

@@ -37,6 +37,8 @@ from experiment.comparisons.planned import (
 from experiment.errors import ParallaxError
 from experiment.studies.analysis_plan import Comparison
 
+# The share of a normal distribution within one standard deviation.
+WITHIN_ONE_SD = 0.682689492
 # Smaller p values of an equivalence are printed alike.
 _LEAST_EXPONENT = -6.0
 
@@ -63,16 +65,16 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
         (its type), scale (of ratings), compared (in the notation of study.toml), factors (named by
         a contrast), at (the levels at which it holds), constructions, judge, covariates, regions,
         between (the factors that vary between participants), contrast (its label in the tables of
-        effects, if these have it), cells (an interaction's means, in words), estimate, low, high,
-        level (of the interval), p, p_corrected, n_in_family, smallest_effect (between people and
-        models: the margin if none is declared), margin_source, is_equivalent, p_equivalence (if it
-        is, corrected likewise), equivalence_low and equivalence_high (of the two one-sided tests:
-        an interval of 90% where nothing is corrected), first and second (of judges their
-        accuracies, of levels what the compared levels come to, whose difference is the estimate),
-        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
-        Primary comparisons are corrected among themselves by Bonferroni's method, over all tasks of
-        a session, an exploratory one with several models for their number, interval and p alike, so
-        that an interval excludes 0 exactly when its p is below .05.
+        effects, if these have it), cells (an interaction's means, in words), estimate,
+        standard_error (half the interval of 68.3%), low, high, level (of the interval), p,
+        p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
+        declared), margin_source, is_equivalent, p_equivalence (if it is, corrected likewise),
+        equivalence_low and equivalence_high (of the two one-sided tests: an interval of 90% where
+        nothing is corrected), first and second (of judges their accuracies, of levels what the
+        compared levels come to, whose difference is the estimate), n_observations, n_participants,
+        n_frames; and sentences on comparisons without an answer.
+        Primary comparisons are corrected by Bonferroni's method, over all tasks of a session, an
+        exploratory one with several models for their number; interval and p agree on 0.
     """
     study = inputs.run.study
     # A part of a session with several tasks has the answers to one task alone.
@@ -199,7 +201,7 @@ def _estimate(
     if isinstance(estimate_at, str):
         return estimate_at
     level = 1 - sides * ALPHA / family
-    row = estimate_at(level)
+    row, narrow = estimate_at(level), estimate_at(WITHIN_ONE_SD)
     p = float(row["p"])
     if declaration.one_sided:
         predicted = 1.0 if declaration.predicted == "positive" else -1.0
@@ -216,6 +218,7 @@ def _estimate(
         if is_equivalent:
             p_equivalence = family * _equivalence_p(estimate_at, smallest, ALPHA / family)
     return row | {
+        "standard_error": (narrow["high"] - narrow["low"]) / 2,
         "level": LEVEL,
         "p": p,
         "p_corrected": min(1.0, p * family),

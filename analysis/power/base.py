@@ -53,6 +53,8 @@ class PowerOptions:
         slowdown_percent: The difference of reading times to detect, or None.
         log_sds: Five standard deviations of log reading times, separated by commas; may be empty.
         cost: The cost of a participant, or None.
+        cloze: Mean and standard deviation of cloze probabilities, separated by a comma; may be
+            empty.
     """
 
     people: Assumptions
@@ -69,6 +71,7 @@ class PowerOptions:
     slowdown_percent: float | None
     log_sds: str
     cost: float | None
+    cloze: str = ""
 
 
 @dataclass(frozen=True, slots=True)

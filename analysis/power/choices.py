@@ -19,6 +19,7 @@ from analysis.power.base import (
     study_origin,
     summarise,
 )
+from analysis.power.norms import TYPED, ClozeSpread
 from analysis.power.simulated_choices import (
     OVERALL,
     Design,
@@ -30,11 +31,15 @@ from analysis.power.simulated_choices import (
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.errors import ParallaxError
+from experiment.records import Kind
+from experiment.responses.registry import response_of
 from experiment.responses.responders import accuracy_of
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 
 _DIFFERENCE = 0.05
+# The share of right answers to typed catch trials.
+_OF_TYPED_CATCH = 0.95
 
 
 def power_of_choices(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
@@ -81,10 +86,15 @@ def expected_accuracies(
     Raises:
         ParallaxError: Neither an option nor published accuracies define how hard items are.
     """
-    return {
-        name: _expected_accuracy(study, name, options.accuracy)
-        for name in design_of(lists).constructions
-    }
+    names = design_of(lists).constructions
+    if response_of(study).name != TYPED:
+        return {name: _expected_accuracy(study, name, options.accuracy) for name in names}
+    # An accepted word is one of several that fit, unlike the answer to a catch trial.
+    of_targets = options.accuracy
+    if of_targets is None:
+        of_targets = ClozeSpread.parse(options.cloze).mean
+    targets = {e.item.construction for of_list in lists for e in of_list if e.kind is Kind.TARGET}
+    return {name: of_targets if name in targets else _OF_TYPED_CATCH for name in names}
 
 
 def _expected_accuracy(study: Study, construction: str, accuracy: float | None) -> float:

@@ -12,6 +12,7 @@ from analysis.power.base import NAME, STOPPING, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
 from analysis.power.comparisons import people_minus_model, power_of_comparisons
+from analysis.power.norms import DEFAULT_CLOZE, NORM, plan_norm
 from analysis.power.planned_tests import primary_comparisons
 from analysis.power.separating import describe_separating
 from analysis.power.simulated_choices import Assumptions
@@ -29,7 +30,9 @@ from experiment.tables.atomic_write import atomic_folder
 _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
-_OUTPUT_FILES = frozenset(f"{name}{suffix}" for name in (NAME, STOPPING) for suffix in _SUFFIXES)
+_OUTPUT_FILES = frozenset(
+    f"{name}{suffix}" for name in (NAME, NORM, STOPPING) for suffix in _SUFFIXES
+)
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -102,6 +105,9 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--log-sds", default="",
               help=("For reading times: five standard deviations of log times.  [default: those "
                     "of Witzel et al., 2012]"))  # fmt: skip
+@click.option("--cloze", default="",
+              help=("For typed answers: mean and standard deviation over texts of a word's cloze "
+                    f"probability.  [default: {DEFAULT_CLOZE}]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option(
     "--fee-percent", default=0.0, show_default=True, help="The platform's fee, added to the reward."
@@ -125,6 +131,7 @@ def power(
     like: Path | None,
     slowdown_percent: float | None,
     log_sds: str,
+    cloze: str,
     reward: float | None,
     fee_percent: float,
     seed: int,
@@ -144,11 +151,12 @@ def power(
         people=Assumptions(sd_participants, sd_items, lapse, guessing),
         sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
         sd_effects=sd_effects, means=means, scale=scale, accuracy=accuracy, like=like,
-        slowdown_percent=slowdown_percent, log_sds=log_sds,
+        slowdown_percent=slowdown_percent, log_sds=log_sds, cloze=cloze,
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
-    for outcome in _compute_power(study, built, options):
+    norm = plan_norm(study, built, options)
+    for outcome in _compute_power(study, built, options, norm):
         if study.stopping and not outcome.scale:
             # An installation may lack stopping rules.
             from analysis.power.sequential import add_stopping
@@ -158,16 +166,35 @@ def power(
         _print_outcome(replace(outcome, sentences=sentences), out, of_several=scale is None)
 
 
-def _compute_power(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[Outcome]:
+def _compute_power(
+    study: Study, built: BuiltLists, options: PowerOptions, norm: Outcome | None
+) -> Iterator[Outcome]:
     """Yield the power of the study's primary comparisons, or of people's accuracy alone.
 
     Accuracy is planned where no conditions are compared, or with --like or --accuracy where the
-    comparisons are of other measures.
+    comparisons are of other measures. Typed answers have the people that a norm needs as well, and
+    only these if no conditions are compared.
 
     Raises:
         AnalysisError: No primary comparison can be planned.
         click.UsageError: An option does not fit the study.
     """
+    if norm is None:
+        yield from _compute_power_of_answers(study, built, options)
+        return
+    asked = options.like is not None or options.accuracy is not None
+    planned = primary_comparisons(study, built, options)
+    if not asked and not any(isinstance(one.compared, Contrast) for one in planned):
+        yield norm
+        return
+    for outcome in _compute_power_of_answers(study, built, options):
+        further, sentences = (*outcome.further, norm.table), (*outcome.sentences, *norm.sentences)
+        yield replace(outcome, further=further, sentences=sentences)
+
+
+def _compute_power_of_answers(
+    study: Study, built: BuiltLists, options: PowerOptions
+) -> Iterator[Outcome]:
     response = response_of(study)
     if response.step_table is None and options.slowdown_percent is not None:
         raise click.UsageError(

@@ -41,10 +41,10 @@ from analysis.power.cells import (
 from analysis.power.choices import expected_accuracies
 from analysis.power.expected_means import add_expected_means
 from analysis.power.planned_tests import (
-    USUAL_EFFECTS,
     group_by_task,
     plan_test,
     primary_comparisons,
+    usual_effect,
 )
 from analysis.power.simulated_comparisons import (
     LEAST_EFFECT,
@@ -67,8 +67,8 @@ from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
 _COVERED = (
-    "differences of conditions in accuracy, ratings, yes and reading times, and for people minus "
-    "a model"
+    "differences of conditions in accuracy, ratings, yes, shares of a category and reading times, "
+    "and for people minus a model"
 )
 _UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
@@ -157,13 +157,13 @@ def prepare(
     """
     prepared, unplanned = list[Prepared](), list[str]()
     for (measure, task), comparisons in group_by_task(study, built, planned).items():
-        if measure not in USUAL_EFFECTS:
+        if usual_effect(measure, study) is None:
             unplanned += [comparison.declaration.name for comparison in comparisons]
             continue
         answers = answers_of(study, built, per_list, measure)
         model = model_of(study, measure, options, task)
         expected = _read_expected_means(study, built, measure, options)
-        rows = add_expected_means(answers, _count_scale_points(model), expected)
+        rows = add_expected_means(answers, _find_ends(model), expected)
         tested = []
         for comparison in comparisons:
             planned_test = plan_test(comparison, answers, rows, study, n_primary, options)
@@ -216,7 +216,9 @@ def _compute_outcome(
     return Outcome(
         _make_table(study, power, options, origins, n_primary),
         [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
-        _draw_figure(power, options) if set(measures.values()) != {LOG_RT} and one_task else None,
+        _draw_figure(power, study, options)
+        if set(measures.values()) != {LOG_RT} and one_task
+        else None,
     )
 
 
@@ -230,8 +232,8 @@ def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
         yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
 
 
-def _count_scale_points(model: AnswerModel) -> int:
-    return model.points if isinstance(model, ScaleModel) else len(PAIR)
+def _find_ends(model: AnswerModel) -> tuple[int, int]:
+    return (model.lowest, model.highest) if isinstance(model, ScaleModel) else (1, len(PAIR))
 
 
 def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> AnswerModel:
@@ -240,8 +242,8 @@ def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") 
     response = response.types.get(task, response)
     if measure == LOG_RT:
         return TimesModel.of_differences(_log_sds(response, options.log_sds))
-    points = response.n_answers if measure == RATING else len(PAIR)
-    return ScaleModel(points, options.people, options.sd_effects)
+    lowest, highest = response.rating_ends if measure == RATING else (1, len(PAIR))
+    return ScaleModel(highest - lowest + 1, options.people, options.sd_effects, lowest)
 
 
 def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
@@ -347,10 +349,10 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
         yield f"Each of the {len(strong)} comparisons, taken separately: {size}."
 
 
-def _draw_figure(power: pd.DataFrame, options: PowerOptions) -> Figure:
+def _draw_figure(power: pd.DataFrame, study: Study, options: PowerOptions) -> Figure:
     """Draw half-widths in the unit of the measure, and power."""
-    usual = USUAL_EFFECTS[power["measure"].iloc[0]]
-    effect = options.difference or usual
+    effect = options.difference or usual_effect(power["measure"].iloc[0], study)
+    assert effect is not None
     return power_figure(
         power,
         label="power to show the effect",

@@ -17,10 +17,12 @@ from experiment.comparisons.planned import PlannedComparison, planned_comparison
 from experiment.design.lists import BuiltLists
 from experiment.records import Kind
 from experiment.responses.registry import response_of
+from experiment.studies.analysis_plan import SHARE_OF
 from experiment.studies.study import Study
 
 # The effects that are planned for if neither the study nor an option names one.
-USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
+_USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
+_USUAL_OF_SHARES = 0.1
 _PERCENT = 100.0
 
 
@@ -39,6 +41,17 @@ def primary_comparisons(
         comparison if comparison.is_declared else replace(comparison, measure=LOG_RT)
         for comparison in planned
     ]
+
+
+def usual_effect(measure: str, study: Study) -> float | None:
+    """Return the effect to plan for if nothing names one; None if a measure cannot be planned.
+
+    Of shares, only those of a category of typed answers can: one option of several depends on the
+    others.
+    """
+    if measure.startswith(SHARE_OF) and study.coding is not None:
+        return _USUAL_OF_SHARES
+    return _USUAL_EFFECTS.get(measure)
 
 
 def group_by_task(
@@ -82,20 +95,22 @@ def plan_test(
     return Tested(
         declaration.name,
         comparison.measure,
-        None if has_means else sign * _choose_effect(comparison, options),
+        None if has_means else sign * _choose_effect(comparison, study, options),
         1 - sides * ALPHA / n_primary,
         in_cells[[name for name in needed if name in in_cells]],
         weights,
     )
 
 
-def _choose_effect(comparison: PlannedComparison, options: PowerOptions) -> float:
+def _choose_effect(comparison: PlannedComparison, study: Study, options: PowerOptions) -> float:
     if comparison.measure == LOG_RT:
         slowdown = options.slowdown_percent
         effect = None if slowdown is None else float(np.log1p(slowdown / _PERCENT))
     else:
         effect = options.difference
-    return effect or comparison.declaration.smallest_effect or USUAL_EFFECTS[comparison.measure]
+    usual = usual_effect(comparison.measure, study)
+    assert usual is not None
+    return effect or comparison.declaration.smallest_effect or usual
 
 
 def _select_compared_answers(

@@ -353,6 +353,7 @@ def _results_json(comparison: Comparison, files: list[str]) -> str:
     content = {
         "provenance": {
             "simulated": origin.simulated,
+            "language": comparison.study.study.language,
             "run": origin.run.model_dump(mode="json"),
             "participants": asdict(origin.flow),
             "n_judgments": origin.n_judgments,

@@ -29,6 +29,7 @@ from webapp.users.roles import Right
 power_pages = Blueprint("power", __name__)
 _MOST_PEOPLE, _MOST_SIMULATIONS, _MOST_NUMBERS = 200, 1_000, 6
 _SMALLEST, _LARGEST = 0.01, 0.5
+_TABLES, _FIGURE = ("power.txt", "norm.txt", "stopping.txt"), "power.svg"
 
 
 @power_pages.get("/studies/power")
@@ -83,7 +84,7 @@ def cancel_simulation() -> ResponseReturnValue:
 @require_access(Right.CONDUCT)
 def send_figure() -> Response:
     """Send the figure of a simulation."""
-    return send_file(_find_finished_simulation() / "power.svg", "image/svg+xml")
+    return send_file(_find_finished_simulation() / _FIGURE, "image/svg+xml")
 
 
 @power_pages.get("/studies/power/download")
@@ -159,23 +160,23 @@ def _redirect_to_page(called: str) -> Response:
 def _render_page(called: str) -> str:
     store = get_long_jobs()
     jobs = store.list_jobs(_make_job_subject(called))
-    written = {
-        job.id: [
-            store.folder(job.id) / RESULT_FOLDER / name for name in ("power.txt", "stopping.txt")
-        ]
-        for job in jobs
-        if job.state is JobState.DONE
+    folders = {
+        job.id: store.folder(job.id) / RESULT_FOLDER for job in jobs if job.state is JobState.DONE
     }
     tables = {
-        job_id: "\n".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
-        for job_id, paths in written.items()
-        if paths[0].is_file()
+        job_id: "\n".join(
+            path.read_text(encoding="utf-8")
+            for path in (folder / name for name in _TABLES)
+            if path.is_file()
+        )
+        for job_id, folder in folders.items()
     }
     return render_template(
         "researcher/power.html",
         study=called,
         jobs=jobs,
-        tables=tables,
+        tables={job_id: text for job_id, text in tables.items() if text},
+        drawn={job_id for job_id, folder in folders.items() if (folder / _FIGURE).is_file()},
         now=current_services().now(),
         at_work=any(job.state not in ENDED_STATES for job in jobs),
         project=get_project_name(),

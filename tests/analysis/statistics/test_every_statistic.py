@@ -21,7 +21,7 @@ MODELS = {"fit", "fit_item_map", "fit_two_parameters"}
 # what is said below a table, and the estimate of one comparison.
 PARTS = {
     "bounded_rows", "row_effects", "default_terms", "item_differences", "withheld_notes",
-    "sensitivity_contrast", "find_drawn", "has_both_answers",
+    "sensitivity_contrast", "find_drawn", "find_weights", "has_both_answers",
 }  # fmt: skip
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}

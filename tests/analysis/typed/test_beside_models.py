@@ -14,6 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.readers.judgments import read_judgments
 from analysis.typed.completions import find_blanks, read_completions
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
+from analysis.typed.same_answers import SameAnswers
 from tests.lm.toy_models import ngram_folder
 
 # Six of ten people say stamp and four letter; the model gives them .7 and .1.
@@ -55,7 +56,7 @@ def test_forms_of_an_answer_are_added_and_whole_texts_are_relative(scored, proba
         [("a", "good", word, np.log(p), rank, scored) for word, p, rank in rows],
         columns=["item_id", "version", "word", "logprob_nats", "rank", "scored"],
     )
-    shares = model_shares(table, {}).set_index("answer")["probability"]
+    shares = model_shares(table, SameAnswers()).set_index("answer")["probability"]
     assert shares.to_dict() == pytest.approx(probabilities)
 
 

@@ -38,6 +38,17 @@ def test_a_study_is_simulated_and_the_table_and_figure_are_read(here, instance, 
     assert list(Jobs(instance).list_all()) == []
 
 
+def test_a_norm_has_a_table_and_no_figure(here, instance):
+    here.post("/studies/power", study="minimal", per_list="5", simulations="10")
+    [job] = Jobs(instance).list_all()
+    made = Jobs(instance).folder(job.id) / "report"
+    made.mkdir()
+    (made / "norm.txt").write_text("for each text", encoding="utf-8")
+    Jobs(instance).change(job.id, state=JobState.DONE)
+    page = here.get("/studies/power?study=minimal").text
+    assert "for each text" in page and "<img" not in page
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
