@@ -44,11 +44,12 @@ def natives() -> None:
 def page(
     items: Path, language: str, each: int | None, seed: int, out: Path, rendering: str
 ) -> None:
-    """Write a page on which a native speaker checks ITEMS, a table or a folder of lists.
+    """Write a page for native speakers to check ITEMS.
 
-    Send the file to two or more native speakers. Each opens it in a browser, says of every sentence
-    whether it is right, and sends a saved table back. The page shows expected and other versions
-    in random order, and not which is which.
+    ITEMS are a table, or a folder of lists or of an export. Send the file to two or more native
+    speakers. Each opens it in a browser, says of every sentence whether it is right, and sends a
+    saved table back. The page shows expected and other versions in random order, and not which is
+    which.
     """
     chosen = choose_items(list(read_items(find_items(items))), each, generator(seed, "natives"))
     sentences = list_sentences(chosen, render(rendering), generator(seed, "natives", "order"))
@@ -65,10 +66,11 @@ def page(
 @click.option("--out", required=True, type=_PATH, help="The table of approved items to write.")
 @_rendering
 def approve_(items: Path, tables: tuple[Path, ...], out: Path, rendering: str) -> None:
-    """Write the items of ITEMS that all native speakers approve, by their saved TABLEs.
+    """Write those of ITEMS that all native speakers approve.
 
-    An item is approved if everyone says that its expected version is right and its other versions
-    are wrong. The table OUT.findings.csv lists all other items with their verdicts.
+    Each TABLE is what a native speaker saved. An item is approved if everyone says that its
+    expected version is right and its other versions are wrong. The table OUT.findings.csv lists all
+    other items with their verdicts.
     """
     if len(tables) < FEWEST_NATIVES:
         raise AnalysisError(
@@ -109,4 +111,7 @@ def approve_(items: Path, tables: tuple[Path, ...], out: Path, rendering: str) -
         )
     metadata = {"materials_hash": materials_hash(approved), "code_version": code_version()}
     number = write_table(*item_table(approved), out, metadata)
-    click.echo(f"{number:,} of {len(every):,} items approved by {', '.join(names)}: {out}")
+    judged = number + (findings["item_id"].nunique() if len(findings) else 0)
+    click.echo(f"{number:,} of {judged:,} items approved by {', '.join(names)}: {out}")
+    if judged < len(every):
+        click.echo(f"{len(every) - judged:,} other items were not on the page, and are left out.")

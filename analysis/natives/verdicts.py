@@ -77,8 +77,8 @@ def read_verdicts(path: Path, sentences: set[str]) -> Verdicts:
         verdict = row["verdict"].strip().lower()
         if verdict not in (RIGHT, WRONG):
             raise AnalysisError(
-                f'the verdict "{row["verdict"]}" is not known', where=where,
-                expected=f"{RIGHT} or {WRONG}",
+                f'the verdict "{row["verdict"]}" is neither "{RIGHT}" nor "{WRONG}"', where=where,
+                expected="what the page saves",
             )  # fmt: skip
         if text not in sentences:
             raise AnalysisError(
@@ -117,7 +117,7 @@ def approve(
     """Return the items that all native speakers approve, and why others are not approved.
 
     An item is approved if each native speaker says that its expected version is right and all
-    others are wrong.
+    others are wrong. Items of which nobody judged any sentence were not on the page.
 
     Returns:
         The approved items; and for each sentence that stops an item: item_id, version, sentence,
@@ -125,8 +125,10 @@ def approve(
     """
     approved, findings = [], []
     for item in items:
-        problems = []
-        for version, text in versions_of(item, rendering).items():
+        problems, texts = [], versions_of(item, rendering)
+        if not any(text in native.verdicts for native in natives for text in texts.values()):
+            continue
+        for version, text in texts.items():
             wanted = RIGHT if version == Variant.GOOD else WRONG
             given = {native.name: native.verdicts.get(text, "") for native in natives}
             if all(verdict == wanted for verdict in given.values()):

@@ -81,7 +81,8 @@ def test_only_what_everyone_approves_goes_out_with_reasons_for_the_rest(tmp_path
             verdicts_of(tmp_path / "b.csv", "CD", "Er schläft.", "Du schlafe."), SENTENCES
         ),
     ]
-    approved, findings = approve(ITEMS, judges, RENDERING)
+    unseen = replace(ITEMS[0], item_id="a9", good="wir schlafen", bad="wir schläft")
+    approved, findings = approve([*ITEMS, unseen], judges, RENDERING)
     assert [item.item_id for item in approved] == ["a1"]
     assert findings[["item_id", "version", "reason", "better"]].to_numpy().tolist() == [
         ["a2", "bad", "judged right", ""],
@@ -110,7 +111,7 @@ def test_the_commands_lead_from_items_to_approved_items(tmp_path: Path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("Ich schlafe.,maybe,,AB", 'the verdict "maybe" is not known'),
+        ("Ich schlafe.,maybe,,AB", 'the verdict "maybe" is neither "right" nor "wrong"'),
         ("Sie schlafen.,right,,AB", 'do not have the sentence "Sie schlafen."'),
         ("Ich schlafe.,right,,AB\nIch schlafe.,wrong,,AB", "has two verdicts"),
     ],
@@ -120,6 +121,19 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path, line: str, message: 
     table.write_text(f"sentence,verdict,better,reviewer\n{line}\n", "utf-8")
     with pytest.raises(AnalysisError, match=message):
         read_verdicts(table, SENTENCES)
+
+
+def test_a_table_without_verdicts_and_items_that_nobody_approves_are_refused(tmp_path: Path):
+    table, items = tmp_path / "table.csv", tmp_path / "items.csv"
+    table.write_text("sentence,better\nIch schlafe.,\n", "utf-8")
+    with pytest.raises(AnalysisError, match='the column "verdict" is missing'):
+        read_verdicts(table, SENTENCES)
+    write_table(*item_table(ITEMS), items)
+    tables = [str(verdicts_of(tmp_path / f"{name}.csv", name, *RIGHT)) for name in ("AB", "CD")]
+    call = ["approve", str(items), *tables, "--out", str(tmp_path / "approved.csv")]
+    with pytest.raises(AnalysisError, match="no item is approved by everyone"):
+        CliRunner().invoke(natives, call, catch_exceptions=False)
+    assert not (tmp_path / "approved.csv").exists()
 
 
 def test_one_native_speaker_or_one_twice_is_refused(tmp_path: Path):
