@@ -202,9 +202,11 @@ def _write_sentence(row: Mapping[Hashable, Any]) -> str:
         is_word = verdict.startswith(("whether ", f"{PEOPLE} "))
         return verdict[0].upper() + verdict[1:] if is_word else verdict
     if pd.isna(row["low"]) and pd.isna(row["high"]):
+        estimate = words.with_unit(row["estimate"])
+        difference = "" if pd.isna(row["estimate"]) else f" (the difference is {estimate})"
         return (
             f"{row['name']}: no answer, because there are too few {words.answers}, participants "
-            f"or frames (the difference is {words.with_unit(row['estimate'])})."
+            f"or frames{difference}."
         )
     return f"{row['name']}: {_write_verdict(row, words, _write_sides(row, words))}"
 

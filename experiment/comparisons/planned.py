@@ -21,6 +21,7 @@ from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import SHARE_OF, Analysis, Comparison
 from experiment.studies.study import Study
 
+_TYPED = "typed"
 VERSION, EXPECTED, OTHER = "version", "expected", "other"
 # What a comparison's name adds about the region, relative to the critical one.
 _REGION_NAMES = {None: "", 0: ", critical region", 1: ", next region"}
@@ -38,6 +39,7 @@ class ConstructionDesign:
             factors between participants.
         conditions: Each condition's level of the factors that define the conditions.
         regions: The regions that are compared by default; empty if none is known.
+        implies: Whether its design implies comparisons: not of accuracy where no answer is right.
     """
 
     construction: str
@@ -45,6 +47,7 @@ class ConstructionDesign:
     factors: Mapping[str, tuple[str, ...]]
     conditions: Mapping[str, Mapping[str, str]]
     regions: tuple[int, ...] = ()
+    implies: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +141,13 @@ def _construction_design(
     if type_.balance is Balance.PLACES:
         options = dict.fromkeys(option for item in targets for option in type_.versions(item))
         measures += tuple(f"{SHARE_OF}{option}" for option in options)
-    if study.coding is not None and type_.family == "typed":
+    if study.coding is not None and type_.family == _TYPED:
         measures += tuple(f"{SHARE_OF}{category}" for category in study.coding.names)
     regions = tuple(type_.compared_regions(targets))
-    return ConstructionDesign(name, measures, varying, conditions, regions)
+    implies = type_.family != _TYPED or any(
+        type_.arrangement(item, type_.versions(item)).good_side for item in targets
+    )
+    return ConstructionDesign(name, measures, varying, conditions, regions, implies)
 
 
 def _list_columns(item: Item) -> dict[str, str]:
@@ -212,6 +218,7 @@ def implied_comparisons(
     titles = {entry.name: entry.title for entry in study.constructions}
     several = len(designs) > 1
     has_contrast = False
+    designs = [design for design in designs if design.implies]
     for design in designs:
         for implied in default_contrasts(
             design.factors,

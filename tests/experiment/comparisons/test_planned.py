@@ -1,5 +1,6 @@
 """The comparisons of whole studies: declared, or implied by the design."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,13 @@ def test_an_unknown_level_is_refused() -> None:
         _planned(
             str(EXAMPLES / "latin_square"), Comparison(name="attraction", compare="subject: s - pl")
         )
+
+
+def test_typed_answers_of_which_none_is_right_imply_no_comparison():
+    study = load_study(str(EXAMPLES / "typed"))
+    study = study.model_copy(update={"comparisons": []})
+    items = list(load_items(study))
+    names = [planned.measure for planned in planned_comparisons(study, items)]
+    assert names == ["accuracy", "accuracy"]
+    none_accepted = [replace(item, extra=()) for item in items]
+    assert planned_comparisons(study, none_accepted) == []
