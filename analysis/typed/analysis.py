@@ -21,6 +21,8 @@ from analysis.typed.cloze import (
     describe_texts,
 )
 from analysis.typed.coders import CODER_AGREEMENT
+from analysis.typed.same_answers import same_answers_of
+from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
@@ -28,10 +30,10 @@ _SHOWN_ANSWERS = 5
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = inputs.data.judgments
-    variants = inputs.options.variants
-    counts = count_answers(answers, variants)
+    same = same_answers_of(inputs)
+    counts = count_answers(answers, same)
     texts = describe_texts(answers, counts)
-    rules = count_normalisations(answers, variants)
+    rules = count_normalisations(answers, same)
     tables = (
         _texts_table(texts, counts, inputs),
         _rules_table(rules, inputs),
@@ -156,7 +158,8 @@ _ASKED = AskedFor(
         f"{SMOOTHING_V}; people's surprisal is their negative logarithm to the base 2.",
         "Answers are the same if they are equal after these rules, in this order: Unicode's "
         "composed form, no invisible characters, single spaces, straight apostrophes, no "
-        "punctuation around the answer, no difference of case.",
+        "punctuation around the answer, no difference of case; then by a table of variants and the "
+        "study's own steps, which *Answers counted as the same* counts.",
     ),
     decides=False,
 )
@@ -166,5 +169,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, SAMPLED_ANSWERS, FLOW, LATE_ANSWERS),
 )
