@@ -14,7 +14,12 @@ from experiment.studies.study import Rule, Study
 
 def rating_ends(run: ExportedRun) -> tuple[float, float]:
     """Return the lowest and the highest rating that could be given."""
-    return run.rating_ends or (1, response_of(run.study, own_code=False).n_answers)
+    return run.rating_ends or response_of(run.study, own_code=False).rating_ends
+
+
+def is_slider(run: ExportedRun) -> bool:
+    """Return whether ratings are numbers between two ends, not points of a scale from 1."""
+    return run.rating_ends is not None or rating_ends(run)[0] != 1
 
 
 def write_ends(ends: tuple[float, float]) -> str:

@@ -163,7 +163,7 @@ def prepare(
         answers = answers_of(study, built, per_list, measure)
         model = model_of(study, measure, options, task)
         expected = _read_expected_means(study, built, measure, options)
-        rows = add_expected_means(answers, _count_scale_points(model), expected)
+        rows = add_expected_means(answers, _find_ends(model), expected)
         tested = []
         for comparison in comparisons:
             planned_test = plan_test(comparison, answers, rows, study, n_primary, options)
@@ -232,8 +232,8 @@ def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
         yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
 
 
-def _count_scale_points(model: AnswerModel) -> int:
-    return model.points if isinstance(model, ScaleModel) else len(PAIR)
+def _find_ends(model: AnswerModel) -> tuple[int, int]:
+    return (model.lowest, model.highest) if isinstance(model, ScaleModel) else (1, len(PAIR))
 
 
 def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> AnswerModel:
@@ -242,8 +242,8 @@ def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") 
     response = response.types.get(task, response)
     if measure == LOG_RT:
         return TimesModel.of_differences(_log_sds(response, options.log_sds))
-    points = response.n_answers if measure == RATING else len(PAIR)
-    return ScaleModel(points, options.people, options.sd_effects)
+    lowest, highest = response.rating_ends if measure == RATING else (1, len(PAIR))
+    return ScaleModel(highest - lowest + 1, options.people, options.sd_effects, lowest)
 
 
 def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:

@@ -235,7 +235,8 @@ def _weigh_cells(
             )
         half, middle = None, 0.0
     elif measure == "rating":
-        half, middle = (type_.n_answers - 1) / 2, (type_.n_answers + 1) / 2
+        lowest, highest = type_.rating_ends
+        half, middle = (highest - lowest) / 2, (highest + lowest) / 2
     else:
         half, middle = 0.5, 0.5
     largest = max(sum(abs(weight) for weight in cells.values()) for cells in by_list.values())

@@ -71,8 +71,9 @@ class Screens:
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
         several = bool(self.response.named_scales)
-        has_own_answers = self.response.step_table or self.response.details
-        if self.response.types or has_own_answers or several:
+        reads_steps, has_page = self.response.step_table, self.response.details
+        is_chosen = self.response.n_answers and not (reads_steps or has_page)
+        if self.response.types or not is_chosen or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',
                 where=str(study.folder),
@@ -81,8 +82,9 @@ class Screens:
                 if self.response.types
                 else "Make a study of each of its scales, and take those"
                 if several
-                else "Models cannot take trials with a page of their own, such as typed answers"
-                if self.response.details
+                else "Models cannot take trials with a page of their own, such as typed answers "
+                'and sliders; instead of a slider, take a study with the type "rating"'
+                if not reads_steps
                 else "For sentences that are read step by step, `parallax reading surprisal` "
                 "computes a model's surprisal at each word",
             )
