@@ -22,6 +22,7 @@ from analysis.typed.cloze import (
 )
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
+from experiment.materials.render import describe_pictures
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
@@ -49,7 +50,7 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
     shown = [
         show_gap(
             " ".join(
-                filter(None, (_text_of(items, item_id, "context"), _version(items, item_id, name)))
+                filter(None, (_describe_context(items, item_id), _version(items, item_id, name)))
             ),
             name,
         )
@@ -94,6 +95,10 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
 
 def _text_of(items: pd.DataFrame, item_id: str, column: str) -> str:
     return str(items.at[item_id, column]) if column in items else ""
+
+
+def _describe_context(items: pd.DataFrame, item_id: str) -> str:
+    return describe_pictures(_text_of(items, item_id, "context"))
 
 
 def _version(items: pd.DataFrame, item_id: str, version: str) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from experiment.coding.normalise import RULES, normalise
+from experiment.materials.render import has_picture
 from experiment.records import Variant
 from experiment.responses.typed.typed import GAP
 from lm.completions import Gap, completion_logprobs, top_words
@@ -63,8 +64,8 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
         context = str(item.get("context", ""))
         shown = str(item.get(str(version), item[Variant.GOOD.value]))
         text = f"{context} {shown}".strip()
-        # Which words fit a gap depends on those in the text's other gaps: see SEVERAL_GAPS.
-        if len(gaps := [*GAP.finditer(text)]) != 1:
+        # Models see no picture, and which words fit a gap depends on those in the other gaps.
+        if len(gaps := [*GAP.finditer(text)]) != 1 or has_picture(context):
             continue
         [gap] = gaps
         typed = answers["typed"].dropna().astype(str)

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from experiment.coding.normalise import normalise
 from experiment.errors import StudyError
 from experiment.materials.formats.columns import key_of
+from experiment.materials.render import PICTURE
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import (
     Arrangement,
@@ -75,6 +76,7 @@ class Typed(OneVersion):
     typical_rt_ms: ClassVar[float] = 6000.0
     asked: ClassVar[str] = "typed"
     instructions: ClassVar[str] = "instructions_typed"
+    has_context_above: ClassVar[bool] = True
     comments: ClassVar[Mapping[str, str]] = {
         "accepted": "your column with the right answers, where there are any",
     }
@@ -212,15 +214,18 @@ class Typed(OneVersion):
         return self.arrangement(item, (Variant.GOOD,))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the shown version: the text, and its parts before, between and after gaps."""
+        """Return the shown version: the text, its parts around the gaps, and its pictures."""
+        pictures = "".join(picture[0] for picture in PICTURE.finditer(item.context))
+        if pictures:
+            item = replace(item, context=PICTURE.sub("", item.context).strip())
+        besides = {"picture": pictures} if pictures else {}
         text = render(item.after_context(item.version(options[0])))
         gap = GAP.search(text)
         if gap is None:
-            return Shown(text, besides={"before": text, "after": "", "gap": ""})
+            return Shown(text, besides={"before": text, "after": "", "gap": "", **besides})
         before, after, *after_others = GAP.split(text)
-        besides = {"before": before, "after": after, "gap": gap[0]}
-        others = {f"after{number}": part for number, part in enumerate(after_others, start=2)}
-        return Shown(text, besides=besides | others)
+        besides |= {f"after{number}": part for number, part in enumerate(after_others, start=2)}
+        return Shown(text, besides={"before": before, "after": after, "gap": gap[0], **besides})
 
     # How the server reads and checks an answer.
 
@@ -344,6 +349,10 @@ class Typed(OneVersion):
         weights = [1 / place for place in range(1, len(words) + 1)]
         [text] = rng.choices(words, weights)
         return text
+
+    def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
+        """Return the same words of a new study with pictures or without."""
+        return self.asked, self.instructions
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:

@@ -130,7 +130,6 @@ class TypedView {
       input.hidden = index > 0 && trial[`after${index + 1}`] === undefined;
       input.dir = direction;
       input.readOnly = false;
-      input.setAttribute("aria-label", this.#describeGap(trial, index));
     }
     for (const input of this.#shownInputs) input.enterKeyHint = input === this.#shownInputs.at(-1) ? "done" : "next";
     /** @type {HTMLElement[]} */
@@ -139,10 +138,12 @@ class TypedView {
       const sent = String(trial[/** @type {HTMLElement} */ (field).dataset.field ?? ""] ?? "");
       // Browsers report presentation times of new elements only.
       const text = document.createElement("span");
-      text.textContent = text.dataset.sent = sent;
+      const pictures = this.#tools.setTextWithPictures(text, sent);
+      text.dataset.sent = pictures.length ? "" : sent;
       field.replaceChildren(text);
-      if (sent.trim()) texts.push(text);
+      if (sent.trim()) texts.push(text, ...pictures);
     }
+    for (const [index, input] of this.#inputs.entries()) input.setAttribute("aria-label", this.#describeGap(trial, index));
     this.#inputs[0].focus({ preventScroll: true });
     this.#presses.reset();
     this.#clock.watch(texts, () => {
@@ -163,13 +164,14 @@ class TypedView {
    * @param {number} index The gap's number, from 0.
    */
   #describeGap(trial, index) {
-    if (!trial.gap) return String(trial.first ?? "");
+    const shown = [...this.#group.querySelectorAll("img")].map((picture) => picture.alt);
+    if (!trial.gap) return [...shown, trial.first].join(" ");
     const parts = [trial.before, trial.after, ...this.#inputs.slice(1).map((_, number) => trial[`after${number + 2}`])];
     const sentence = parts.filter((part) => part !== undefined).map((part, number) => {
       if (number === 0) return part;
       return (number === index + 1 ? `[${this.#inputs[index].dataset.gap}]` : "___") + part;
     });
-    return sentence.join("");
+    return [...shown, sentence.join("")].join(" ");
   }
 
   #checkDisplay() {
