@@ -5,7 +5,7 @@ Usage: python benchmarks/memorised.py [--studies 40] [--without 2000] [--lstm 3]
 
 Each row trains models on a text of 3,000 sentences, generated with the words of marvin_linzen_2018
 and without any of its sentences, and on so many copies of the expected versions of a small study:
-ten frames with different subjects of each of two templates, drawn at random. A model has been
+ten frames of each of two templates, drawn at random. A model has been
 found out if the test of the report (``analysis.findings.seen``) says that it has probably seen the
 items, by 79 draws of fresh items. In the first row no model has seen any: what is found there is
 false. There, twenty studies are tested on each model, since no study is in its text. At 100 copies
@@ -27,7 +27,7 @@ from click.testing import CliRunner
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.statistics.memorised import Preference, is_memorised, prefer_study
 from analysis.statistics.resample import wilson_interval
-from experiment.design.frames import Frame, MaterialsIndex, index_materials
+from experiment.design.frames import MaterialsIndex, index_materials
 from experiment.materials.fresh import draw_parallel_items, parse_parallel_id
 from experiment.materials.read import load_items
 from experiment.materials.render import render
@@ -53,21 +53,14 @@ STUDIES_PER_MODEL = 20  # without copies
 
 
 def draw_study(index: MaterialsIndex, rng: random.Random) -> list[Item]:
-    """Return all conditions of random frames, each with its own subject, of random templates."""
+    """Return all conditions of random frames of random templates."""
     several = [name for name in index.items if len(index.frames(name)[0].lemmas) > 1]
     return [
         item
         for template in rng.sample(sorted(several), N_TEMPLATES)
-        for frame in draw_frames(index.frames(template), rng)
+        for frame in rng.sample(index.frames(template), N_FRAMES)
         for item in index.items[template][frame.text].values()
     ]
-
-
-def draw_frames(frames: list[Frame], rng: random.Random) -> list[Frame]:
-    """Return random frames whose first slots have different words."""
-    shuffled = rng.sample(frames, len(frames))
-    by_word = {next(iter(frame.lemmas.values())): frame for frame in shuffled}
-    return list(by_word.values())[:N_FRAMES]
 
 
 def draw_both(index: MaterialsIndex, rng: random.Random) -> tuple[list[Item], list[Item]]:

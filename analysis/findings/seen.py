@@ -15,6 +15,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.statistics.memorised import (
     FEWEST_DRAWS,
+    can_tell,
     half_logprobs,
     is_memorised,
     prefer_study,
@@ -238,6 +239,11 @@ def _conclude(rows: pd.DataFrame, model: str) -> str:
         return (
             f"{model}: {rows['n_draws'].min()} draws are too few to tell whether it has seen the "
             f"study's items. Draw at least {FEWEST_DRAWS} (parallax materials fresh --draws)."
+        )
+    if not can_tell(rows["least_p"].to_numpy()):
+        return (
+            f"{model}: whether it has seen the study's items cannot be told, because its frames "
+            "allow so few combinations of their words that draws often repeat the whole study."
         )
     if is_memorised(rows["p"].to_numpy()):
         return f"{model} prefers the study's items: it has probably seen them."

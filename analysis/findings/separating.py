@@ -13,13 +13,10 @@ from experiment.tables.schemas import AGREE, DIFFER
 NAME = "drawn_frames"
 _WORDS = {AGREE: "the models agree", DIFFER: "the models differ"}
 _WEIGHTED = (
-    "Accuracies, and differences between people's and models', are weighted by the inverse of each "
-    "frame's probability of being drawn, so that they are those of all frames that could be drawn; "
-    "all other statistics describe the frames that were shown"
-)
-_UNWEIGHTED = (
-    "No statistic is weighted by the frames' probabilities of being drawn: means, comparisons and "
-    "correlations hold for the frames that were shown"
+    "Accuracies, means, and differences between conditions and between people and models are "
+    "weighted by the inverse of each frame's probability of being drawn, so that they are those of "
+    "all frames that could be drawn; all other statistics (such as agreement, correlations, slopes "
+    "and mixed models) describe the frames that were shown"
 )
 
 
@@ -37,7 +34,7 @@ def _run(inputs: FindingInputs) -> Findings:
         f"{int(differing['n_frames'].sum())})."
     )
     decides = inputs.context.origin.asked.decides
-    summary = (f"{sentence} {_WEIGHTED if decides else _UNWEIGHTED}.",)
+    summary = (f"{sentence} {_WEIGHTED}.",)
     tables, statistics = [_strata_table(strata, models, inputs)], {NAME: strata}
     judged = inputs.judged
     if decides and len(judged.decisions) > 1:

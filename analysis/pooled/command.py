@@ -1,6 +1,7 @@
 """``parallax pool``: one analysis of a study in several languages or at several sites."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -75,7 +76,9 @@ def command(reports: tuple[Path, ...], out: Path) -> None:
             save_table(table, folder)
         svg = save_drawing(drawing, folder)[0].read_text("utf-8")
         figure = (inline_svg(svg, _FIGURE), drawing.caption)
-        page = render_table_page(f"One study, {len(read)} {noun}s", tables, summary, [figure])
+        *above, last = tables
+        shown = [*(replace(table, origin=()) for table in above), last]
+        page = render_table_page(f"One study, {len(read)} {noun}s", shown, summary, [figure])
         (folder / PAGE).write_text(page, "utf-8", newline="\n")
         numbers = {
             "summary": summary,

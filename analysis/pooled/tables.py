@@ -46,10 +46,10 @@ def means_table(pooled: pd.DataFrame, noun: str, origin: tuple[str, ...]) -> Tab
             Column("n_participants", "Participants", "count"),
         ),
         (
-            "Random effects: the variance between reports is Paule and Mandel's, the mean's "
-            "interval Hartung and Knapp's (95%; of primary comparisons corrected for their "
-            "number), the SD's by Q profiles. The interval of a further one counts the "
-            "uncertainty of mean and SD.",
+            "Random effects: the variance between reports is Paule and Mandel's; the mean's "
+            "interval is Hartung and Knapp's, never narrower than the normal one (95%; of primary "
+            "comparisons corrected for their number); the SD's is by Q profiles. The interval of a "
+            "further one counts the uncertainty of mean and SD.",
         ),
         origin,
     )

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from analysis.data.inclusion import add_inclusion, weigh_frames
 from analysis.data.own_columns import PREFIX, prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.findings.design import with_units
@@ -328,7 +329,8 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             extra=entry.item.extra, **fields,
         )  # fmt: skip
 
-    return SimulatedAnswers(with_units(pd.DataFrame(rows), items), items, judge)
+    answers = add_inclusion(pd.DataFrame(rows), items, weigh_frames(built.inclusion))
+    return SimulatedAnswers(with_units(answers, items), items, judge)
 
 
 def items_in(study: Study, built: BuiltLists) -> list[Item]:

@@ -34,12 +34,14 @@ class Preference:
         first: The share of items with a higher log-probability than all their fresh draws.
         p: The share of the study and its draws whose summed log-probability is at least the
             study's: one-sided, and exact for random draws.
+        least_p: The lowest p that these draws allow: some may repeat the whole study.
     """
 
     gain: float
     rank: float
     first: float
     p: float
+    least_p: float
 
 
 def prefer_study(of_study: Floats, of_draws: Floats, is_fresh: Flags) -> Preference:
@@ -62,7 +64,13 @@ def prefer_study(of_study: Floats, of_draws: Floats, is_fresh: Flags) -> Prefere
         float(((higher + equal / 2) / n_fresh).mean()),
         float((higher == n_fresh).mean()),
         float((1 + at_least) / (1 + of_draws.shape[1])),
+        float((1 + (~is_fresh.any(axis=0)).sum()) / (1 + of_draws.shape[1])),
     )
+
+
+def can_tell(least_p: Floats) -> bool:
+    """Return whether draws allow any p low enough for ``is_memorised``."""
+    return bool(least_p.min() <= _ALPHA / _N_TESTS)
 
 
 def is_memorised(p: Floats) -> bool:

@@ -3,7 +3,10 @@
 A random-effects meta-analysis: each language's estimate is its true effect plus an error whose
 variance is known, and true effects vary around their mean. The variance between languages is Paule
 and Mandel's (1982; statsmodels). The mean's interval is that of Hartung and Knapp (2001) and
-Sidik and Jonkman (2002), which holds for few languages, too.
+Sidik and Jonkman (2002), which holds for few languages, too; but never narrower than the normal
+one, as estimates that agree by chance would make it (Jackson, D., Law, M., Rücker, G. & Schwarzer,
+G. (2017). The Hartung-Knapp modification for random-effects meta-analysis. Statistics in Medicine,
+36(25)).
 
 Partially pooled effects depend on the variance between languages, which few languages leave
 uncertain. They are therefore averaged over it, with equal prior probability for every standard
@@ -74,10 +77,17 @@ def pool(estimates: Floats, errors: Floats, level: float = LEVEL) -> Pooled:
         level: Of the mean's interval; all others have 95%.
     """
     variances, n = errors**2, len(estimates)
-    combined = combine_effects(estimates, variances, method_re="iterated", use_t=True)
+    with np.errstate(divide="ignore"):  # a ratio that is not used, of estimates that are equal
+        combined = combine_effects(estimates, variances, method_re="iterated", use_t=True)
     between, mean = max(float(combined.tau2), 0.0), float(combined.mean_effect_re)
-    error = float(combined.sd_eff_w_re_hksj)
-    half = float(student.ppf((1 + level) / 2, n - 1)) * error
+    by_spread, by_errors = float(combined.sd_eff_w_re_hksj), float(combined.sd_eff_w_re)
+    half = max(
+        float(student.ppf((1 + level) / 2, n - 1)) * by_spread,
+        float(norm.ppf((1 + level) / 2)) * by_errors,
+    )
+    p = 2 * float(norm.sf(abs(mean) / by_errors))
+    if by_spread > 0:
+        p = max(p, 2 * float(student.sf(abs(mean) / by_spread, n - 1)))
     sd_low, sd_high = _sd_interval(estimates, variances)
     partly = np.full((n + 1, 3), np.nan)
     if n >= _FEWEST_FOR_PARTLY:
@@ -86,7 +96,7 @@ def pool(estimates: Floats, errors: Floats, level: float = LEVEL) -> Pooled:
         mean,
         mean - half,
         mean + half,
-        2 * float(student.sf(abs(mean) / error, n - 1)) if error > 0 else float("nan"),
+        p,
         float(np.sqrt(between)),
         sd_low,
         sd_high,

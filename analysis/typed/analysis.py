@@ -22,6 +22,7 @@ from analysis.typed.cloze import (
 )
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
+from analysis.typed.same_answers import same_answers_of
 from experiment.materials.render import describe_pictures
 from experiment.records import Variant
 
@@ -32,10 +33,10 @@ def _run(inputs: FindingInputs) -> Findings:
     answers = inputs.data.judgments
     if has_several_gaps(inputs.run.study):
         answers = split_gaps(answers)
-    variants = inputs.options.variants
-    counts = count_answers(answers, variants)
+    same = same_answers_of(inputs)
+    counts = count_answers(answers, same)
     texts = describe_texts(answers, counts)
-    rules = count_normalisations(answers, variants)
+    rules = count_normalisations(answers, same)
     tables = (
         _texts_table(texts, counts, inputs),
         _rules_table(rules, inputs),
@@ -169,7 +170,8 @@ _ASKED = AskedFor(
         f"{SMOOTHING_V}; people's surprisal is their negative logarithm to the base 2.",
         "Answers are the same if they are equal after these rules, in this order: Unicode's "
         "composed form, no invisible characters, single spaces, straight apostrophes, no "
-        "punctuation around the answer, no difference of case.",
+        "punctuation around the answer, no difference of case; then by a table of variants and the "
+        "study's own steps, which *Answers counted as the same* counts.",
     ),
     decides=False,
 )

@@ -13,6 +13,7 @@ from analysis.typed.cloze import list_answers
 from analysis.typed.completions import SEVERAL_GAPS, WHOLE_TEXT
 from analysis.typed.gaps import has_several_gaps
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares, pair_up
+from analysis.typed.same_answers import same_answers_of
 
 _METHOD_NOTE = (
     "The distance is the total variation: 0 if the model gives each answer the share of the people "
@@ -29,11 +30,11 @@ _METHOD_NOTE = (
 
 
 def _run(inputs: FindingInputs) -> Findings:
-    variants = inputs.options.variants
-    answers = list_answers(inputs.data.judgments, variants)
+    same = same_answers_of(inputs)
+    answers = list_answers(inputs.data.judgments, same)
     summaries, texts, words = [], [], []
     for model, completions in inputs.options.completions.items():
-        shares = model_shares(completions, variants)
+        shares = model_shares(completions, same)
         pairs = pair_up(answers, shares)
         if not pairs:
             continue

@@ -4,25 +4,22 @@ Each person answers a text once, so the number who gave an answer is binomial, a
 Wilson's, however few they are: docs/decisions/cloze-intervals.md.
 """
 
-from types import MappingProxyType
-
 import numpy as np
 import pandas as pd
 
 from analysis.statistics.resample import wilson_interval
-from analysis.typed.variants import Variants, answer_of
-from experiment.coding.normalise import RULES, list_changes, normalise
+from analysis.typed.same_answers import SameAnswers
+from analysis.typed.variants import VARIANTS_TABLE
+from experiment.coding.normalise import RULES, list_changes
 
 # Of (n + k) / (N + k V): no answer has a probability of zero, as if each of V were given k times.
 SMOOTHING_K = 0.1
 SMOOTHING_V = 100
-# The last rule: a table of the researcher's says as which answer a text counts.
-VARIANTS_TABLE = "variants"
 _TEXT_KEYS = ["item_id", "version"]
-_NO_VARIANTS: Variants = MappingProxyType({})
+_BY_RULES = SameAnswers()
 
 
-def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> pd.DataFrame:
+def count_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.DataFrame:
     """Return how many people gave each answer to each text, the most frequent answer first.
 
     A person who gives several answers to a text counts once for each different one.
@@ -30,7 +27,7 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
     Args:
         judgments: One row per answer: item_id, version, typed and no_answer; without participant,
             each answer is another person's.
-        variants: The answers as which texts count.
+        same: The answers as which texts count.
 
     Returns:
         item_id, version, answer (normalised), n, n_people (who saw the text, including those who
@@ -39,7 +36,7 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
     """
     rows = judgments[_TEXT_KEYS].astype(str).assign(person=_people(judgments))
     n_people = rows.groupby(_TEXT_KEYS, sort=False)["person"].nunique().rename("n_people")
-    answers = list_answers(judgments, variants)
+    answers = list_answers(judgments, same)
     counts = answers.groupby([*_TEXT_KEYS, "answer"], sort=False).size().rename("n").reset_index()
     counts = counts.merge(n_people.reset_index(), on=_TEXT_KEYS)
     place = {text: number for number, text in enumerate(n_people.index)}
@@ -61,17 +58,17 @@ def count_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) ->
     )
 
 
-def list_answers(judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS) -> pd.DataFrame:
+def list_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.DataFrame:
     """Return each different answer of each person to a text: item_id, version, person, answer.
 
     Args:
         judgments: As for ``count_answers``.
-        variants: The answers as which texts count.
+        same: The answers as which texts count.
     """
     rows = judgments[[*_TEXT_KEYS, "typed"]].astype(dict.fromkeys(_TEXT_KEYS, str))
     with_text = rows.assign(person=_people(judgments))[_has_text(judgments)]
     answers = [
-        answer_of(item_id, str(typed), variants)
+        same.answer(item_id, str(typed))
         for item_id, typed in zip(with_text["item_id"], with_text["typed"], strict=True)
     ]
     return with_text.assign(answer=answers).drop(columns="typed").drop_duplicates(ignore_index=True)
@@ -128,19 +125,15 @@ def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
-def count_normalisations(
-    judgments: pd.DataFrame, variants: Variants = _NO_VARIANTS
-) -> pd.DataFrame:
+def count_normalisations(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.DataFrame:
     """Return how many answers each rule changed, and one example: rule, n, example."""
     rows = judgments.loc[_has_text(judgments), ["item_id", "typed"]].astype(str)
     changes: dict[str, list[str]] = {name: [] for name in RULES}
-    if variants:
-        changes[VARIANTS_TABLE] = []
+    further = [*([VARIANTS_TABLE] if same.table else []), *same.steps]
+    changes |= {name: [] for name in further}
     for item_id, text in zip(rows["item_id"], rows["typed"], strict=True):
-        for name in list_changes(text):
+        for name in (*list_changes(text), *same.list_changes(item_id, text)):
             changes[name].append(text)
-        if answer_of(item_id, text, variants) != normalise(text):
-            changes[VARIANTS_TABLE].append(text)
     return pd.DataFrame(
         [
             {"rule": name, "n": len(texts), "example": repr(texts[0]) if texts else ""}

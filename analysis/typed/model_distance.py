@@ -16,19 +16,19 @@ from scipy.stats import t
 
 from analysis.statistics.resample import LEVEL
 from analysis.typed.completions import WHOLE_TEXT
-from analysis.typed.variants import Variants, answer_of
+from analysis.typed.same_answers import SameAnswers
 
 Floats = NDArray[np.float64]
 _TEXT_KEYS = ["item_id", "version"]
 _SAMPLES, _FEWEST_PEOPLE = 200, 10
 
 
-def model_shares(completions: pd.DataFrame, variants: Variants) -> pd.DataFrame:
+def model_shares(completions: pd.DataFrame, same: SameAnswers) -> pd.DataFrame:
     """Return the probability of each answer: the sum over the words that count as this answer.
 
     Args:
         completions: What ``read_completions`` returns.
-        variants: The answers as which texts count.
+        same: The answers as which texts count.
 
     Returns:
         item_id, version, answer, probability, rank (of the most probable of its words), scored. If
@@ -38,7 +38,7 @@ def model_shares(completions: pd.DataFrame, variants: Variants) -> pd.DataFrame:
     rows = completions.drop_duplicates([*_TEXT_KEYS, "word"])
     rows = rows.assign(
         answer=[
-            answer_of(item_id, word, variants)
+            same.answer(item_id, word)
             for item_id, word in zip(rows["item_id"], rows["word"], strict=True)
         ]
     )

@@ -9,16 +9,10 @@ from analysis.errors import AnalysisError
 from experiment.coding.normalise import normalise
 
 _TYPED, _ANSWER, _ITEM = "typed", "answer", "item_id"
-
-
+# What the report calls the table, among the rules.
+VARIANTS_TABLE = "variants"
 # By item (empty: any item) and typed text, the answer as which it counts; texts are normalised.
 Variants = Mapping[tuple[str, str], str]
-
-
-def answer_of(item_id: str, typed: str, variants: Variants) -> str:
-    """Return the answer as which a typed text counts: the normalised text if none is named."""
-    text = normalise(typed)
-    return variants.get((item_id, text), variants.get(("", text), text))
 
 
 def read_variants(path: Path) -> Variants:

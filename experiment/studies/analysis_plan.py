@@ -69,6 +69,12 @@ class Analysis(BaseModel):
         description="a column of the items whose values repeat over frames, such as a verb: a "
         "third level of clustering, besides participant and frame",
     )
+    same_answers: Annotated[tuple[Literal["spelling", "lemma"], ...], AS_TUPLE] = Field(
+        default=(),
+        description="further steps by which reports count typed answers as the same: spelling "
+        "replaces a word of no dictionary by its commonest neighbour, lemma a form by its "
+        "dictionary form",
+    )
     labels: dict[str, dict[str, Label]] = Field(
         default={},
         description="factor = its levels in the words of reports, such as number = "

@@ -55,11 +55,9 @@ def test_yes_and_no_are_what_was_pressed_clicked_and_announced(anywhere, page, t
 @pytest.mark.parametrize("anywhere", ["static"], indirect=True)
 def test_a_slider_has_no_handle_until_a_key_or_a_click_places_it(anywhere, page, tmp_path: Path):
     study = shutil.copytree(EXAMPLE.parent / "given_lists", tmp_path / "given_lists")
-    toml = (
-        (study / "study.toml")
-        .read_text("utf-8")
-        .replace('response = "rating"', 'response = "slider"')
-    )
+    toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
+                  (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
+    toml = toml.replace('response = "rating"', 'response = "slider"')
     toml = re.sub("^points = .*\n", "show_number = true\n", toml, flags=re.MULTILINE)
     toml = toml.replace("[trial.parameters]", "[trial]\nlockout_ms = 0\n\n[trial.parameters]")
     (study / "study.toml").write_text(toml, encoding="utf-8")

@@ -34,7 +34,7 @@ class Cost(NamedTuple):
 BUDGETS = {
     "link": Cost(6, 2_690, 10_370),
     "consent": Cost(18, 5_440, 323),
-    "page": Cost(5, 5_720, 10_250),
+    "page": Cost(5, 2_790, 10_250),
     "answer": Cost(5, 1_560, 26),
     "program": Cost(0, 1_330, 31_630),
     "questions": Cost(3, 3_270, 5_310),

@@ -16,7 +16,8 @@ from experiment.studies.study import Study
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of
 from webapp.sessions.measurements import read_details
-from webapp.sessions.session_payload import ShownTrial, shown_trial
+from webapp.sessions.run_lists import ShownTrial
+from webapp.sessions.session_payload import shown_trial
 
 _ROWS_AT_A_TIME = 2_000
 _SEPARATOR = "\x1f"

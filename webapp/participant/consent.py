@@ -1,7 +1,6 @@
 """The run's public URL: the consent page and the decision."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from secrets import token_hex
 
@@ -34,7 +33,12 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import requested_run
-from webapp.participant.trial_page import get_script_url, render_markdown, render_working_page
+from webapp.participant.trial_page import (
+    get_script_url,
+    render_markdown,
+    render_once,
+    render_working_page,
+)
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import (
@@ -230,7 +234,7 @@ def _link_parameters(arrival: Arrival, confirmed: bool | None) -> dict[str, str]
 
 def _render_consent_text(study: Study, arrival: Arrival) -> str:
     is_known = not is_of_link(arrival.platform_id)
-    return _render_once(
+    return render_once(
         study,
         ("text", is_known),
         lambda: compose_consent_text(study, known_to_platform=is_known, collected=g.collected),
@@ -242,7 +246,7 @@ def _render_consent_page(
 ) -> str:
     """Return the consent page; only its mark differs between the participants of a run."""
     is_known = not is_of_link(arrival.platform_id)
-    page = _render_once(
+    page = render_once(
         study,
         ("page", is_known, changed, arrival.preview, arrival.acceptable),
         lambda: render_template(
@@ -263,14 +267,6 @@ def _render_consent_page(
         ),
     )
     return page.replace(_MARK_PLACEHOLDER, visit or new_reference())
-
-
-def _render_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
-    """Return a text of the requested run, rendered by the first request of this process for it."""
-    rendered, key = current_services().rendered, (g.run_ref, *name)
-    if key not in rendered or rendered[key][0] is not study:
-        rendered[key] = study, render()
-    return rendered[key][1]
 
 
 def _show_preview(

@@ -21,7 +21,7 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import count_returning_participant, requested_participant
-from webapp.participant.trial_page import render_markdown, render_working_page
+from webapp.participant.trial_page import render_markdown, render_own_working_page
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -118,8 +118,10 @@ def _render_working(session: Session, participant: Participant, run: Run, study:
     has_public_link = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if has_public_link else ""
     work = load_work(session, run, participant, study)
-    return render_working_page(
+    return render_own_working_page(
+        current_services().study_of(session, run),
         study,
+        participant.list,
         work,
         invitation=invitation,
         personal_link=not has_public_link and is_of_link(participant.platform_id),

@@ -7,10 +7,12 @@ from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from secrets import token_hex
 from typing import cast
 
-from flask import Flask, current_app, render_template
+from flask import Flask, current_app, g, render_template
 from jinja2 import ChoiceLoader, FunctionLoader
+from jinja2.utils import htmlsafe_json_dumps
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
@@ -23,7 +25,65 @@ from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from experiment.untrusted import MOST_CHARACTERS, is_too_marked
 from webapp.participant.assets import assets_of
-from webapp.sessions.session_payload import Work
+from webapp.services import current_services
+from webapp.sessions.session_payload import OwnWork, Screen, Work
+
+
+def render_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
+    """Return a text of the requested run, rendered by this process's first request for it."""
+    rendered, key = current_services().rendered, (g.run_ref, *name)
+    if key not in rendered or rendered[key][0] is not study:
+        rendered[key] = study, render()
+    return rendered[key][1]
+
+
+# Where each participant's own data go in the rendered page; no study's text can contain them.
+_OWN_DATA = {name: f"{name}-{token_hex(16)}" for name in ("trials", "answered", "device_known")}
+_N_ANSWERED = f"done-{token_hex(16)}"
+
+
+def render_own_working_page(
+    study: Study,
+    of_list: Study,
+    list_: int | None,
+    own: OwnWork,
+    *,
+    invitation: str,
+    personal_link: bool,
+    lease_minutes: int,
+) -> str:
+    """Return a participant's working page; only their own data differ between participants.
+
+    Args:
+        study: The run's study.
+        of_list: The study as this participant sees it.
+        list_: The participant's list.
+        own: The participant's own data.
+        invitation: As for ``render_working_page``.
+        personal_link: Likewise.
+        lease_minutes: Likewise.
+    """
+    edition = list_ if study.design.factors else None
+    begun, by_code = bool(own.answered), bool(g.get("by_code"))
+
+    def render() -> str:
+        work = cast(Work, {**Screen(of_list).work([], blocks=own.blocks), **_OWN_DATA})
+        return render_working_page(
+            of_list,
+            work,
+            invitation=invitation,
+            personal_link=personal_link,
+            lease_minutes=lease_minutes,
+            n_trials=len(own.blocks),
+            n_answered=_N_ANSWERED if begun else 0,
+        )
+
+    kind = personal_link, bool(invitation), lease_minutes, begun, by_code
+    page = render_once(study, ("working", edition, own.blocks, *kind), render)
+    for data, placeholder in _OWN_DATA.items():
+        json = htmlsafe_json_dumps(getattr(own, data), current_app.json.dumps)
+        page = page.replace(f'"{placeholder}"', json)
+    return page.replace(_N_ANSWERED, str(len(own.answered)))
 
 
 def render_working_page(
@@ -34,6 +94,8 @@ def render_working_page(
     personal_link: bool = False,
     lease_minutes: int = 0,
     serverless: bool = False,
+    n_trials: int | None = None,
+    n_answered: int | str | None = None,
 ) -> str:
     """Return the page on which a participant works, or its preview.
 
@@ -45,6 +107,8 @@ def render_working_page(
         lease_minutes: How long an inactive participant keeps the place; 0 where there are no
             places.
         serverless: Whether the study is static, so that the browser alone may have the answers.
+        n_trials: The number of trials; by default, those of ``work`` are counted.
+        n_answered: The number of answered trials, or its placeholder; by default likewise.
     """
     response, address = response_of(study), assets_of(current_app).address
     return render_template(
@@ -58,6 +122,8 @@ def render_working_page(
         personal_link=personal_link,
         lease_minutes=lease_minutes,
         serverless=serverless,
+        n_trials=n_trials,
+        n_answered=n_answered,
         longest_text=LONGEST_TEXT,
         font="" if study.trial.font == "system" else study.trial.font,
         font_src=_font_data_url(study),

@@ -16,7 +16,7 @@ from experiment.studies.question import ScreeningQuestion, is_asked
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.recruiters.simulated_plan import Plan
-from webapp.sessions.session_payload import ShownTrial
+from webapp.sessions.run_lists import ShownTrial
 
 
 class ParsedPage(HTMLParser):

@@ -46,7 +46,8 @@ from webapp.runs.stored_answers import get_arrangement, get_given_answer
 from webapp.runs.summaries import format_flags
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.sessions.session_payload import ShownTrial, shown_trial
+from webapp.sessions.run_lists import ShownTrial
+from webapp.sessions.session_payload import shown_trial
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Right
 

@@ -24,7 +24,7 @@ from webapp.database.models.identity import identity_key
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.lookup import is_of_link
-from webapp.sessions.session_payload import find_run_list
+from webapp.sessions.run_lists import find_run_list
 
 _COLUMNS = tuple(column.name for column in Participant.__table__.columns if column.name != "id")
 _EMPTY_ROW: dict[str, Any] = dict.fromkeys(_COLUMNS)

@@ -1,14 +1,10 @@
-"""The data that the working page receives: trials, progress and settings.
-
-The lists of launched runs never change, so each process caches them.
-"""
+"""The data that the working page receives: trials, progress and settings."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, NotRequired, Protocol, TypedDict, cast
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
-from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
+from sqlalchemy import Connection, Dialect, Integer, bindparam, select
 from sqlalchemy.orm import Session
 
 from experiment.design.lists import ListEntry, trial_kinds
@@ -23,28 +19,9 @@ from experiment.studies.study import Study
 from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
 from webapp.database.prepared import Prepared
 from webapp.sessions.answered import answer_column
+from webapp.sessions.run_lists import RunList, ShownTrial, find_run_list
 
 _PREVIEWED_TRIALS = 30
-
-
-class ShownTrial(TypedDict):
-    """A trial as sent to the browser: its texts by name, each option under its side.
-
-    A text to be rated is on the first side. In a mixed session, ``task`` names the trial's task.
-    """
-
-    position: int
-    first: str
-    second: NotRequired[str]
-    third: NotRequired[str]
-    fourth: NotRequired[str]
-    fifth: NotRequired[str]
-    sixth: NotRequired[str]
-    seventh: NotRequired[str]
-    eighth: NotRequired[str]
-    ninth: NotRequired[str]
-    prefix: NotRequired[str]
-    task: NotRequired[str]
 
 
 class ShownPractice(ShownTrial):
@@ -216,8 +193,6 @@ class Screen:
         trials: list[ShownTrial],
         *,
         blocks: Sequence[str] = (),
-        answered: list[int] | None = None,
-        device_known: bool = False,
         preview: bool = False,
     ) -> Work:
         """Return a session with these trials, their ``blocks`` and the study's settings."""
@@ -228,7 +203,7 @@ class Screen:
         ]
         work = Work(
             trials=trials,
-            answered=answered or [],
+            answered=[],
             practice=practice,
             response=self._response.name,
             keys=list(answer_keys(self._study, self._response)),
@@ -237,76 +212,12 @@ class Screen:
             deadline_ms=self._response.deadline_ms,
             pauses=sorted({*pages, *breaks_before(self._study, blocks)}),
             pages=pages,
-            device_known=device_known,
+            device_known=False,
             preview=preview,
         )
         if tasks := self._response.page_tasks:
             work["tasks"] = cast(dict[str, TaskWork], tasks)
         return work
-
-
-# The number of lists that are kept in the cache.
-_MOST_LISTS = 500
-
-
-class RunKey(Protocol):
-    """A run, or any object with its key and reference."""
-
-    @property
-    def id(self) -> int:
-        """The run's key."""
-
-    @property
-    def ref(self) -> str:
-        """The run's reference."""
-
-
-class RunList(NamedTuple):
-    """A list of a run.
-
-    Attributes:
-        entries: Its items in their built order.
-        row_ids: The key of each item's row, by item id.
-        by_row: The entries by row key.
-        shown: A cache of trials as sent to browsers, by the item's row, the good side and the
-            options; the code that fills it limits its size.
-    """
-
-    entries: list[ListEntry]
-    row_ids: Mapping[str, int]
-    by_row: Mapping[int, ListEntry]
-    shown: dict[tuple[int, str, str | None], ShownTrial]
-
-
-_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
-
-
-def find_run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
-    """Return a list of a launched run."""
-    lists_by_run = _LISTS.setdefault(connection.engine, {})
-    # Another thread may clear the cache at any moment.
-    if (cached_list := lists_by_run.get((run.ref, list_))) is None:
-        rows = _prepare_items(connection.dialect).fetch(connection, run=run.id, list=list_)
-        entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
-        if len(lists_by_run) >= _MOST_LISTS:
-            lists_by_run.clear()
-        row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        cached_list = lists_by_run[run.ref, list_] = RunList(
-            list(entries.values()), row_ids, entries, {}
-        )
-    return cached_list
-
-
-# Prepared once per database dialect.
-@cache
-def _prepare_items(dialect: Dialect) -> Prepared:
-    run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))
-    return Prepared(
-        select(RunItem.id, RunItem.kind, RunItem.item)
-        .where(RunItem.run_id == run, RunItem.list == list_)
-        .order_by(RunItem.list_order),
-        dialect,
-    )
 
 
 # The number of cached variants per item: a pair has two, several options have one per order.
@@ -339,11 +250,26 @@ class _Statements:
 _statements = cache(_Statements)
 
 
-def load_work(session: Session, run: Run, participant: Participant, study: Study) -> Work:
-    """Return the data of a participant's working page.
+class OwnWork(NamedTuple):
+    """The part of a working page's session that differs between participants.
 
-    The good option, and everything else known about an item, stays on the server; only practice
-    trials include the right answer.
+    Attributes:
+        trials: As in ``Work``.
+        answered: Likewise.
+        device_known: Likewise.
+        blocks: The block of each trial.
+    """
+
+    trials: list[ShownTrial]
+    answered: list[int]
+    device_known: bool
+    blocks: tuple[str, ...]
+
+
+def load_work(session: Session, run: Run, participant: Participant, study: Study) -> OwnWork:
+    """Return a participant's own data of the working page.
+
+    The good option, and everything else known about an item, stays on the server.
 
     Args:
         session: An open session.
@@ -356,12 +282,16 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
     rows = stored_trials(connection, participant_id)
     assert participant.list is not None, "who works has a list"
     items = find_run_list(connection, run, participant.list)
-    screen, block_of = Screen(study), study.design.block_of
-    return screen.work(
-        [_load_shown_trial(screen, items, *row) for *row, _ in rows],
-        blocks=[block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows],
+    block_of = study.design.block_of
+    shown_trials = _show_variants(study, items, [row[1:4] for row in rows])
+    return OwnWork(
+        trials=[
+            cast(ShownTrial, {**shown_trial, "position": row[0]})
+            for row, shown_trial in zip(rows, shown_trials, strict=True)
+        ],
         answered=[position for position, *_, response_id in rows if response_id is not None],
         device_known=bool(statements.find_device.fetch(connection, who=participant_id)),
+        blocks=tuple([block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows]),
     )
 
 
@@ -374,14 +304,19 @@ def stored_trials(connection: Connection, participant_id: int) -> list[tuple[Any
     return _statements(connection.dialect).find_trials.fetch(connection, who=participant_id)
 
 
-def _load_shown_trial(
-    screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
-) -> ShownTrial:
-    """Return a trial as sent to the browser; its texts are cached per process."""
-    variant = row, side, options
-    if (cached_trial := items.shown.get(variant)) is None:
-        if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
-            items.shown.clear()
-        item, good = items.by_row[row].item, Side(side) if side else None
-        cached_trial = items.shown[variant] = screen.trial(0, item, good, options)
-    return {**cached_trial, "position": position}
+def _show_variants(
+    study: Study, items: RunList, variants: Sequence[tuple[int, str, str | None]]
+) -> list[ShownTrial]:
+    """Return trials as sent to the browser; each is cached per process."""
+    try:
+        return [items.shown[variant] for variant in variants]
+    except KeyError:
+        screen = Screen(study)
+    shown_trials = [
+        screen.trial(0, items.by_row[row].item, Side(side) if side else None, options)
+        for row, side, options in variants
+    ]
+    if len(items.shown) >= VARIANTS_KEPT * len(items.by_row):
+        items.shown.clear()
+    items.shown.update(zip(variants, shown_trials, strict=True))
+    return shown_trials

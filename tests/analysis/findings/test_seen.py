@@ -97,6 +97,16 @@ def test_few_draws_allow_no_conclusion(inputs: FindingInputs, tmp_path: Path):
     assert "2 draws are too few to tell whether it has seen" in findings.summary[0]
 
 
+def test_draws_that_repeat_the_whole_study_allow_no_conclusion(inputs: FindingInputs, tmp_path):
+    repeated = {
+        name.replace(".fresh", ".shown") if name.endswith((".fresh7", ".fresh8")) else name: values
+        for name, values in fresh_tokens().items()
+    }
+    options = ComparisonOptions(fresh=[scores_of(tmp_path / "again.parquet", repeated)])
+    [sentence] = SEEN.run(replace(inputs, options=options)).summary
+    assert "draws often repeat the whole study" in sentence
+
+
 def test_of_a_closed_model_the_report_says_what_cannot_be_told(inputs: FindingInputs):
     closed = TakerData("closed", "samples", pd.DataFrame())
     findings = SEEN.run(replace(inputs, options=replace(inputs.options, takers=[closed])))

@@ -21,7 +21,7 @@ MODELS = {"fit", "fit_item_map"}
 # what is said below a table, and the estimate of one comparison.
 PARTS = {
     "bounded_rows", "row_effects", "default_terms", "item_differences", "withheld_notes",
-    "sensitivity_contrast", "find_drawn",
+    "sensitivity_contrast", "find_drawn", "find_weights",
 }  # fmt: skip
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}

@@ -41,6 +41,10 @@ def test_items_that_a_draw_leaves_as_they_are_count_for_p_alone():
     # The first item is .5 above the mean of -2 and -1; the second 4/3 above that of its three.
     assert preference.gain == pytest.approx((0.5 + 4 / 3) / 2)
     assert preference.rank == pytest.approx((1.5 / 2 + 2 / 3) / 2)
+    assert preference.least_p == 1 / 4
+    # A draw that repeats the whole study counts for every p.
+    fresh[1, 2] = False
+    assert prefer_study(STUDY, draws, fresh).least_p == 2 / 4
 
 
 def test_two_tests_share_the_level_of_five_per_cent():

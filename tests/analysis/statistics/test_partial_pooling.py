@@ -20,6 +20,13 @@ def test_with_equal_errors_the_mean_is_tested_by_students_t():
     assert (result.low, result.high) == pytest.approx((ends.low, ends.high))
 
 
+def test_estimates_that_agree_by_chance_keep_their_errors():
+    result = pool(np.array([0.1, 0.1]), np.array([0.05, 0.05]))
+    # The error of the mean is .05 / sqrt(2), and its z 2.83.
+    assert (result.low, result.high) == pytest.approx((0.1 - 0.0693, 0.1 + 0.0693), abs=1e-4)
+    assert result.p == pytest.approx(0.00468, abs=1e-5)
+
+
 def test_with_equal_errors_the_sd_has_a_closed_form():
     estimates, error = np.array([0.1, 0.3, 0.2, 0.5, -0.1]), 0.01
     result = pool(estimates, np.full(5, error))

@@ -14,6 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.readers.judgments import read_judgments
 from analysis.typed.completions import find_blanks, read_completions
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
+from analysis.typed.same_answers import SameAnswers
 from tests.lm.toy_models import ngram_folder
 
 # Six of ten people say stamp and four letter; the model gives them .7 and .1.
@@ -55,7 +56,7 @@ def test_forms_of_an_answer_are_added_and_whole_texts_are_relative(scored, proba
         [("a", "good", word, np.log(p), rank, scored) for word, p, rank in rows],
         columns=["item_id", "version", "word", "logprob_nats", "rank", "scored"],
     )
-    shares = model_shares(table, {}).set_index("answer")["probability"]
+    shares = model_shares(table, SameAnswers()).set_index("answer")["probability"]
     assert shares.to_dict() == pytest.approx(probabilities)
 
 
@@ -117,6 +118,11 @@ def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
     prompts = type(people)(**{**_fields(people), "items": people.items.assign(good="a prompt")})
     with pytest.raises(AnalysisError, match="no text has one gap, so that no model can complete"):
         find_blanks(prompts)
+    picture = "![a drawing](data:image/png;base64,aaaa)"
+    for change in ({"good": "The ___ saw a ___."}, {"good": "A ___.", "context": picture}):
+        left_out = type(people)(**{**_fields(people), "items": people.items.assign(**change)})
+        with pytest.raises(AnalysisError, match="no text has one gap"):
+            find_blanks(left_out)
     with pytest.raises(AnalysisError, match="completions can only be written as CSV"):
         run(completions, "model", *imported, "--out", tmp_path / "out.txt")
     given = ["model", "--out", str(tmp_path / "out.csv")]

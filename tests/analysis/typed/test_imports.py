@@ -12,6 +12,7 @@ from analysis.compare import command as compare
 from analysis.errors import AnalysisError
 from analysis.readers.sources import read_source
 from analysis.typed.cloze import count_answers, count_normalisations
+from analysis.typed.same_answers import SameAnswers
 from analysis.typed.variants import read_variants
 
 ITEMS = """item_id,construction,condition,sentence
@@ -140,5 +141,8 @@ def test_variants_of_one_text_go_before_those_of_all():
         }
     )
     variants = {("", "bass"): "fish", ("b", "bass"): "guitar"}
-    assert count_answers(rows, variants)["answer"].tolist() == ["fish", "guitar"]
-    assert count_normalisations(rows, variants).set_index("rule").loc["variants", "n"] == 2
+    assert count_answers(rows, SameAnswers(variants))["answer"].tolist() == ["fish", "guitar"]
+    assert (
+        count_normalisations(rows, SameAnswers(variants)).set_index("rule").loc["variants", "n"]
+        == 2
+    )

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
-from webapp.sessions import session_payload
+from webapp.sessions import run_lists
 
 pytestmark = pytest.mark.one_database
 
@@ -89,7 +89,7 @@ def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(app, visitor,
             row.item_id, row.kind = f"other-{row.id}", "filler"
         session.commit()
     # A process reads a list once, and makes a page once: this is the page of one that starts now.
-    session_payload._LISTS.clear()
+    run_lists._LISTS.clear()
     assert visitor.page().data == before
 
 

@@ -12,7 +12,7 @@ from tests.webapp.sessions.people import NOW, People
 from webapp import create_app
 from webapp.database.engine import Sessions
 from webapp.database.models import Place, Run, RunItem
-from webapp.sessions import session_payload
+from webapp.sessions import run_lists
 
 
 def item(list_: int, number: int) -> dict[str, str]:
@@ -73,7 +73,7 @@ def by_hand(launched_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture
 def people(by_hand: Sessions) -> Iterator[People]:
     """Somebody to add rows of people to a run; at the end of the test they are taken back."""
-    session_payload._LISTS.clear()
+    run_lists._LISTS.clear()
     with by_hand() as session:
         yield People(session, session.get_one(Run, 1))
 

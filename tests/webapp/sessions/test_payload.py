@@ -11,11 +11,12 @@ from experiment.studies.load import load_study
 from tests.webapp.sessions.conftest import item
 from webapp.database.engine import reading
 from webapp.database.models import Run, RunItem, Trial
-from webapp.sessions import newcomer, session_payload
+from webapp.sessions import newcomer, run_lists, session_payload
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.newcomer import store_trials
 from webapp.sessions.record_batch import Batcher, _Request
-from webapp.sessions.session_payload import Screen, compose_work, find_run_list, make_preview
+from webapp.sessions.run_lists import find_run_list
+from webapp.sessions.session_payload import Screen, compose_work, make_preview
 
 pytestmark = pytest.mark.one_database
 
@@ -56,7 +57,7 @@ def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
 def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypatch):
     connection, run = people.session.connection(), people.run
     kept = {("", n): None for n in range(499)}
-    monkeypatch.setitem(session_payload._LISTS, connection.engine, kept)
+    monkeypatch.setitem(run_lists._LISTS, connection.engine, kept)
     first = find_run_list(connection, run, 0)
     assert len(kept) == 500 and find_run_list(connection, run, 0) is first
     find_run_list(connection, run, 1)
@@ -107,9 +108,9 @@ def test_practice_of_ratings_and_of_a_mixed_session_is_shown_as_its_trials_are()
 def test_breaks_and_pages_come_in_the_order_of_the_trials(study, monkeypatch):
     monkeypatch.setattr(session_payload, "pages_before", lambda *_: {16: "second", 1: "first"})
     monkeypatch.setattr(session_payload, "breaks_before", lambda *_: [3, 16])
-    work = Screen(study).work([], answered=[2, 5])
+    work = Screen(study).work([])
     assert work["pauses"] == [1, 3, 16] and work["pages"] == {16: "second", 1: "first"}
-    assert (work["answered"], Screen(study).work([])["answered"]) == ([2, 5], [])
+    assert work["answered"] == []
 
 
 @pytest.fixture
@@ -179,5 +180,5 @@ def test_a_list_is_found_while_another_thread_forgets_all_lists(run, sessions, m
 
     with reading(sessions) as session:
         connection = session.connection()
-        monkeypatch.setitem(session_payload._LISTS, connection.engine, ClearedCache())
+        monkeypatch.setitem(run_lists._LISTS, connection.engine, ClearedCache())
         assert len(find_run_list(connection, run, 0).entries) == 8

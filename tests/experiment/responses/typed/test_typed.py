@@ -114,6 +114,15 @@ def test_the_screen_has_what_stands_before_and_after_the_gap():
     assert prompt.besides == {"before": "bird", "after": "", "gap": ""}
 
 
+def test_a_picture_is_shown_apart_from_the_text():
+    picture = "![a drawing](data:image/png;base64,aaaa)"
+    [screen] = ONE.screens(replace(ITEM, context=f"Look. {picture}", good="It is a ___."), str)
+    besides = {"before": "Look. It is a ", "after": ".", "gap": "___", "picture": picture}
+    assert screen == Shown("Look. It is a ___.", besides=besides)
+    [alone] = ONE.screens(replace(ITEM, context=picture, good="What is it?"), str)
+    assert alone.besides == {"before": "What is it?", "after": "", "gap": "", "picture": picture}
+
+
 def test_two_gaps_are_refused_with_their_item():
     with pytest.raises(StudyError) as refused:
         ONE.versions(replace(ITEM, good="A ___ in a ____."))
