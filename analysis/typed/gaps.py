@@ -23,10 +23,9 @@ def split_gaps(judgments: pd.DataFrame) -> pd.DataFrame:
             of several gaps) and no_answer.
     """
     rows = judgments.astype({"item_id": str, "version": str}).reset_index(drop=True)
-    texts = (
-        rows["typed"].astype(object).fillna("").astype(str).str.split(GAP_SEPARATOR, regex=False)
-    )
-    n_gaps = texts.str.len().groupby([rows["item_id"], rows["version"]]).transform("max")
+    texts = [str(typed).split(GAP_SEPARATOR) for typed in rows["typed"].astype(object).fillna("")]
+    n_parts = pd.Series([len(parts) for parts in texts])
+    n_gaps = n_parts.groupby([rows["item_id"], rows["version"]]).transform("max")
     split = rows.loc[rows.index.repeat(n_gaps)]
     numbers = split.groupby(level=0).cumcount()
     typed = [
