@@ -23,6 +23,7 @@ from analysis.typed.cloze import (
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
 from analysis.typed.same_answers import same_answers_of
+from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.materials.render import describe_pictures
 from experiment.records import Variant
 
@@ -181,5 +182,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, SAMPLED_ANSWERS, FLOW, LATE_ANSWERS),
 )

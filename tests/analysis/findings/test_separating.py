@@ -110,7 +110,10 @@ def test_comparisons_of_ratings_are_weighted_but_for_slopes(tmp_path: Path):
         ["separating", "comparisons", "ratings"], replace(run, study=study, items=items)
     )
     [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
-    assert "Accuracies, means, and differences between conditions" in sentence
+    assert sentence.startswith(
+        "The items were chosen: 16 of 16 frames were drawn, more often those for which the scores "
+        "of a and b differ more. Means, shares, and differences between conditions are weighted"
+    )
     ratings = run.responses.merge(run.items, on="item_id")
     heavy = ratings["frame"].isin([row["frame"] for row in frames[:4]])
     weight = np.where(heavy, 4.0, 1.0)
