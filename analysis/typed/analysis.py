@@ -22,6 +22,7 @@ from analysis.typed.cloze import (
 )
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.same_answers import same_answers_of
+from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
@@ -168,5 +169,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, SAMPLED_ANSWERS, FLOW, LATE_ANSWERS),
 )

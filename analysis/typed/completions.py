@@ -9,10 +9,10 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from experiment.coding.normalise import RULES, normalise
-from experiment.records import Variant
+from experiment.records import SPACELESS, Variant
 from experiment.responses.typed.typed import GAP
-from lm.completions import Gap, completion_logprobs, top_words
-from lm.scorer import HasSubwords, Scorer
+from lm.completions import completion_logprobs, make_gap, top_words
+from lm.scorer import Scorer
 
 COLUMNS = ("item_id", "version", "word", "logprob_nats", "rank", "scored")
 # What was scored: the word after the text before it, or the whole text with the word in its gap.
@@ -95,16 +95,21 @@ def complete(
         render: The rendering of texts for the model.
 
     Raises:
+        AnalysisError: A text in a script without spaces ends with its gap.
         LmError: A text cannot be scored.
     """
-    space = "" if isinstance(scorer, HasSubwords) else " "
     for blank in blanks:
-        before, after = render(blank.before.strip()), blank.after
-        if space:
-            after = render(after.strip()) if after.strip() else ""
-        lead = space or blank.before[len(blank.before.rstrip()) :]
-        gap = Gap(f"{before}{lead}", f"{space}{after}" if after else "")
-        own = top_words(scorer, before, n_top)
+        gap = make_gap(scorer, blank.before, blank.after, render)
+        is_spaceless = SPACELESS.search(blank.before.strip()[-1:] + blank.after.strip()[:1])
+        if is_spaceless and gap.ends_text:
+            raise AnalysisError(
+                f'the text of the item "{blank.item_id}" ends with its gap, and its script has no '
+                "spaces, so that a model does not say where a word ends",
+                expected="a text that goes on after its gap",
+                remedy="Write the rest of the sentence after the gap, at least its full stop",
+            )
+        # A model marks the beginnings of words by spaces.
+        own = [] if is_spaceless else top_words(scorer, gap.before, n_top)
         ranks = {word: place for place, word in enumerate(own, start=1)}
         # An answer in lower case is the same answer.
         words = dict.fromkeys(
