@@ -34,7 +34,7 @@ from analysis.power.simulated_comparisons import (
     generator_of_study,
     lowest_value,
 )
-from analysis.power.stopping_figure import draw_stops
+from analysis.power.stopping_figure import ALL, draw_stops
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
@@ -43,7 +43,6 @@ from experiment.stopping.rule import Reason, look_at, take_blocks
 from experiment.studies.stopping import Stopping
 from experiment.studies.study import Study
 
-ALL = "All comparisons"
 # How many more places than the maximum are simulated, for participants who are excluded.
 _SPARE = 1.3
 # How many numbers of participants the table of a rule without planned looks shows.

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from analysis.figures.drawing import (
     GUIDE,
     MODELS,
     PAGE_INCHES,
+    PEOPLE,
     STYLE,
     TEXT,
     hide_unlabelled_axes,
@@ -22,6 +24,7 @@ from analysis.statistics.resample import Floats
 from experiment.stopping.rule import Reason
 from experiment.studies.study import Study
 
+ALL = "All comparisons"
 _HEIGHT_INCHES = 2.8
 _MINUTES = 60
 
@@ -38,6 +41,7 @@ def draw_stops(
         for (name, rows), (colour, _) in zip(
             stops.groupby("construction", sort=False), cycle(MODELS), strict=False
         ):
+            colour = PEOPLE if name == ALL else colour
             numbers = range(rule.maximum + 1)
             shown = rows.loc[rows["reason"] == Reason.DIFFERENCE, "n_at_stop"].to_numpy()
             stopped = rows["n_at_stop"].to_numpy()
@@ -64,7 +68,7 @@ def draw_stops(
             _add_scale(left, recruited * options.cost, "cost")
         hours = recruited * compute_session_minutes(study) / _MINUTES
         _add_scale(right, hours, "hours of participants' time")
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4,
+        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3,
                       frameon=False)  # fmt: skip
     return figure
 
@@ -72,10 +76,10 @@ def draw_stops(
 def _add_scale(axes: Axes, of_participant: float, label: str) -> None:
     """Add an axis above that shows what the kept participants cost or take."""
 
-    def find_total(kept: Floats) -> Floats:
+    def find_total(kept: ArrayLike) -> Floats:
         return np.asarray(kept) * of_participant
 
-    def find_kept(total: Floats) -> Floats:
+    def find_kept(total: ArrayLike) -> Floats:
         return np.asarray(total) / of_participant
 
     if of_participant > 0:
