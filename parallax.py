@@ -23,6 +23,7 @@ def _print_version(context: click.Context, option: click.Parameter, asked: bool)
 # Each command's module and its line in --help; a test compares the line with the command's help.
 _STUDY = {
     "materials": Lazy("experiment.commands.materials", "Write and check the items of a study."),
+    "natives": Lazy("analysis.natives.command", "Let native speakers check a study's sentences."),
     "treebank": Lazy(
         "experiment.commands.treebank", "Make agreement test sentences from a treebank."
     ),

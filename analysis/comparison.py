@@ -16,7 +16,7 @@ from analysis.data.kinds import add_kinds, keep_targets, study_of_targets
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance_accuracy
 from analysis.data.participant_flow import count_participants
-from analysis.data.scales import write_ends
+from analysis.data.scales import is_slider, rating_ends, write_ends
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.design import label_conditions, missing_judgments
@@ -133,10 +133,10 @@ def _provenance(
 
 
 def _name_ends(asked: AskedFor, run: ExportedRun) -> AskedFor:
-    """Return the task of an imported scale with its ends, not those of a scale of the study."""
-    if run.rating_ends is None:
+    """Return the task of a slider, or of an imported scale, with its two ends."""
+    if "{points}" not in asked.task or not is_slider(run):
         return asked
-    return replace(asked, task=asked.task.replace("1 to {points}", write_ends(run.rating_ends)))
+    return replace(asked, task=asked.task.replace("1 to {points}", write_ends(rating_ends(run))))
 
 
 def _count_other_kinds(data: Joined) -> dict[str, int]:

@@ -108,7 +108,7 @@ def plan_tasks(
         of_task = replace(options, difference=_EFFECTS[measure], slowdown_percent=percent)
         answers = answers_of(study, built, _PER_LIST, measure)
         model = model_of(study, measure, of_task, task)
-        rows = add_expected_means(answers, getattr(model, "points", len(PAIR)), None)
+        rows = add_expected_means(answers, (1, getattr(model, "points", len(PAIR))), None)
         tests = [plan_test(one, answers, rows, study, len(planned), of_task) for one in comparisons]
         tested = [test for test in tests if test is not None]
         means, truths = cell_means(tested, rows, model)

@@ -1,13 +1,15 @@
-"""Frames drawn where models differ: bias and coverage of accuracies, and participants saved.
+"""Frames drawn where models differ: bias and coverage of what is weighted, and participants saved.
 
-Usage: python benchmarks/separating.py [--studies 2000] [--searched 600] [--seed 1]
+Usage: python benchmarks/separating.py [--studies 2000] [--searched 600] [--compared 500] [--seed 1]
 
 The first table is of 400 frames with fixed difficulties (normal in logits), harder where two models
 differ. Each study draws 80 of them in two lists, and 40 people, who differ as well, answer one list
 each. *Graded*: the models' scores differ on every frame, in various degrees. The truth is the
 accuracy over all 400 frames and all people, and that minus a model's.
 
-The second table is of two models of equal accuracy that differ on a share d of 8,000 frames; people
+The second table is of differences between two conditions (``separating_conditions``).
+
+The third table is of two models of equal accuracy that differ on a share d of 8,000 frames; people
 choose what the first chooses in 56% of answers there. Each person answers 40 of 400 drawn frames,
 ten lists. The number of people that find the nearer model with 90% power is searched by simulation,
 for frames drawn at random and for frames that separate the models.
@@ -31,6 +33,7 @@ from analysis.data.inclusion import PAIR, PROBABILITY, STRATUM, WEIGHT
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.nearness import nearer_to_people
 from analysis.statistics.paired import people_against_models
+from benchmarks.separating_conditions import print_conditions
 from experiment.design.separating import draw_by_probability, inclusion_probabilities
 
 Floats = NDArray[np.float64]
@@ -213,18 +216,23 @@ def _print_savings(n_studies: int, seed: int) -> None:
 
 
 def main() -> None:
-    """Print both tables; the exit status is 1 if an interval covers less than 93% or above 97%.
+    """Print the tables; the exit status is 1 if an interval covers less than 93% or above 97%.
 
     Four standard errors are allowed for.
     """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--studies", type=int, default=2_000, help="in each cell of coverage")
     parser.add_argument("--searched", type=int, default=600, help="for each number of people")
+    parser.add_argument("--compared", type=int, default=500, help="in each cell of conditions")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    furthest = _print_bias(options.studies, options.seed)
+    checks = [
+        (_print_bias(options.studies, options.seed), options.studies),
+        (print_conditions(options.compared, options.seed), options.compared),
+    ]
     _print_savings(options.searched, options.seed)
-    sys.exit(1 if furthest > 0.02 + 4 * np.sqrt(0.05 * 0.95 / options.studies) else 0)
+    failed = any(distance > 0.02 + 4 * np.sqrt(0.05 * 0.95 / n) for distance, n in checks)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

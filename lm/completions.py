@@ -6,12 +6,13 @@ whole text is scored, and its log-probabilities are comparable between the words
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from lm.errors import LmError
 from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import surprisals
 
@@ -36,6 +37,21 @@ class Gap:
     def fill(self, word: str) -> str:
         """Return the text with a word in its gap."""
         return f"{self.before}{word}{self.after}".strip()
+
+
+def make_gap(scorer: Scorer, before: str, after: str, render: Callable[[str], str]) -> Gap:
+    """Return a gap in the form that a model reads.
+
+    Args:
+        scorer: The model.
+        before: The text before the gap, as people read it.
+        after: The text after it.
+        render: The rendering of texts for the model.
+    """
+    rendered = render(before.strip())
+    if isinstance(scorer, HasSubwords):
+        return Gap(f"{rendered}{before[len(before.rstrip()) :]}", after)
+    return Gap(f"{rendered} ", f" {render(after.strip())}" if after.strip() else "")
 
 
 @runtime_checkable
@@ -101,6 +117,22 @@ def top_words(scorer: Scorer, before: str, n: int) -> list[str]:
     scores = scorer.score([(before.strip(), word) for word in words])
     logprobs = np.array([score.logprobs_nats.sum() for score in scores])
     return [words[place] for place in np.argsort(-logprobs, kind="stable")[:n]]
+
+
+def list_words(scorer: Scorer, gap: Gap, n: int) -> list[str]:
+    """Return the most probable words for a gap, by the text before it.
+
+    Raises:
+        LmError: The model has none.
+    """
+    words = top_words(scorer, gap.before, n)
+    if not words:
+        raise LmError(
+            f'{scorer.name} has no words for the gap after "{gap.before.strip()[-60:]}". Expected '
+            "a model that reads from left to right and marks where words begin, and a text before "
+            "the gap."
+        )
+    return words
 
 
 def is_word(text: str) -> bool:

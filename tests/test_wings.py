@@ -74,6 +74,13 @@ WINGS = {
         ),
         ("take", "minimal", "--model", "model", "--reading", "sentence", "--out", "taken"),
     ),
+    "several languages in one analysis": Wing(
+        ("analysis.pooled",), ("pool", "reports/de", "reports/fr", "--out", "pooled")
+    ),
+    "native speakers' page": Wing(
+        ("analysis.natives",),
+        ("natives", "page", "items.csv", "--language", "de", "--out", "page.html"),
+    ),
     "models over time": Wing(
         ("analysis.over_time", "lm.checkpoints"),
         ("lm", "score", "model", "minimal", "--checkpoints", "--out", "scores.parquet"),
@@ -83,6 +90,7 @@ WINGS = {
             "experiment.stopping",
             "analysis.findings.stopping",
             "analysis.power.sequential",
+            "analysis.power.stopping_figure",
             "webapp.runs.stopping",
             "webapp.commands.stopping",
         ),

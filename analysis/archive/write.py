@@ -145,10 +145,12 @@ def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> 
 
 
 def _is_answered_at_once(study: Study) -> bool:
-    """Return whether a trial is a prompt with one choice: not steps, tasks or text."""
+    """Return whether a trial is a prompt with one choice: not steps, tasks, text or a slider."""
     response = known_response(study)
-    has_more = response and (response.step_table or response.types or response.details)
-    return not has_more
+    if response is None:
+        return True
+    has_more = response.step_table or response.types or response.details
+    return bool(response.n_answers) and not has_more
 
 
 def _shows_one_pair(study: Study) -> bool:

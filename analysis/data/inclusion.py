@@ -1,10 +1,12 @@
 """The inclusion probabilities of frames that were drawn where models differ, for each judgment."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun
-from experiment.design.separating import read_inclusion
+from experiment.design.separating import Inclusion, read_inclusion
 
 WEIGHT, PROBABILITY, STRATUM = "inclusion_weight", "inclusion_probability", "inclusion_stratum"
 PAIR = "inclusion_pair"
@@ -17,16 +19,27 @@ def load_inclusion(run: ExportedRun) -> pd.DataFrame:
     """Return the table of the frames that could be drawn; empty if frames were drawn alike.
 
     Returns:
-        The table's columns; inclusion_weight, the inverse of the probability relative to an equal
-        one, so that a template, or a pair of frames, counts as much as in a random draw;
-        inclusion_stratum, the number of the stratum in the template, from 1, of which a template
-        with pairs has one; inclusion_pair, the number of the pair, 0 without one.
+        The columns of ``weigh_frames``.
 
     Raises:
         DesignError: The table is missing in the export.
         TableError: The table is malformed.
     """
-    frames = pd.DataFrame([] if run.of_parts else read_inclusion(run.study))
+    return weigh_frames([] if run.of_parts else read_inclusion(run.study))
+
+
+def weigh_frames(rows: Sequence[Inclusion]) -> pd.DataFrame:
+    """Return a table of inclusion probabilities with each frame's weight; empty without rows.
+
+    Returns:
+        The table's columns; inclusion_weight, the inverse of the probability relative to an equal
+        one, so that a template, or a pair of frames, counts as much as in a random draw;
+        inclusion_probability, 0 for the frames of a pair: chance chose them first, so they
+        represent an unlimited number; inclusion_stratum, the number of the stratum in the template,
+        from 1, of which a template with pairs has one; inclusion_pair, the number of the pair, 0
+        without one.
+    """
+    frames = pd.DataFrame(rows)
     if frames.empty:
         return frames
     frames["pair"] = frames["pair"].fillna(0).astype(int)
@@ -37,40 +50,30 @@ def load_inclusion(run: ExportedRun) -> pd.DataFrame:
     return frames.assign(
         **{
             WEIGHT: equal / frames["probability"],
+            PROBABILITY: frames["probability"].where(~in_pairs, 0.0),
             STRATUM: frames.groupby(strata).ngroup() + 1,
             PAIR: (of_pairs.ngroup() + 1).where(in_pairs, 0),
         }
     )
 
 
-def inclusion_columns(run: ExportedRun) -> pd.DataFrame | None:
-    """Return what is known of the draw of each item; None if frames were drawn alike.
+def add_inclusion(decided: pd.DataFrame, items: pd.DataFrame, frames: pd.DataFrame) -> pd.DataFrame:
+    """Add what is known of the draw of each row's item, if frames were drawn by probability.
+
+    Args:
+        decided: Rows with the column item_id.
+        items: The items, with item_id, template and frame.
+        frames: From ``weigh_frames``.
 
     Returns:
-        In the order of ``run.items``: inclusion_weight, inclusion_probability, inclusion_stratum,
-        inclusion_pair. An item that is not drawn by probability has the weight 1 and the
-        probability 0: it represents an unlimited number of items, as do the frames of a pair,
-        which chance chose first.
+        The rows with inclusion_weight, inclusion_probability, inclusion_stratum, inclusion_pair. An
+        item that is not drawn by probability, or that no list has, gets the weight 1 and the
+        probability 0: it represents an unlimited number of items.
     """
-    frames = load_inclusion(run)
     if frames.empty:
-        return None
-    known = frames.rename(columns={"probability": PROBABILITY})
-    known[PROBABILITY] = known[PROBABILITY].where(known[PAIR] == 0, 0.0)
-    keys = run.items[["template", "frame"]].astype(str)
-    rows = keys.merge(known, "left", on=["template", "frame"])[[*COLUMNS]]
-    return rows.fillna(_ALIKE).astype(_CODES)
-
-
-def add_inclusion(decided: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
-    """Add the columns of ``inclusion_columns`` to rows with the column item_id, if there are any.
-
-    Items that no list has get the values of items that are not drawn by probability.
-    """
-    columns = inclusion_columns(run)
-    if columns is None:
         return decided
-    columns.index = pd.Index(run.items["item_id"].astype(str))
-    of_rows = columns.reindex(decided["item_id"].astype(str)).reset_index(drop=True)
-    of_rows = of_rows.fillna(_ALIKE).astype(_CODES)
-    return pd.concat([decided, of_rows], axis=1)
+    keys = items[["template", "frame"]].astype(str)
+    of_items = keys.merge(frames, "left", on=["template", "frame"])[[*COLUMNS]]
+    of_items.index = pd.Index(items["item_id"].astype(str))
+    of_rows = of_items.reindex(decided["item_id"].astype(str)).reset_index(drop=True)
+    return pd.concat([decided, of_rows.fillna(_ALIKE).astype(_CODES)], axis=1)

@@ -13,7 +13,7 @@ from analysis.data.declared import (
     find_dropped_late_responses,
     number_frames,
 )
-from analysis.data.inclusion import add_inclusion
+from analysis.data.inclusion import add_inclusion, load_inclusion
 from analysis.data.load import SESSION_COLUMN, ExportedRun, Scores
 from analysis.data.n_alternatives import decide_among_all, find_options
 from analysis.data.own_columns import list_own_columns, make_items
@@ -76,10 +76,10 @@ def join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     items = of_people["item_id"].unique().tolist()
     for model_scores in scores:
         check_same_items(run, model_scores, items, lambda: hash_items(run))
-    options = find_options(run)
+    options, frames = find_options(run), load_inclusion(run)
     of_models = {
         model_scores.facts.model: add_inclusion(
-            decide_among_all(decisions(model_scores), model_scores, options), run
+            decide_among_all(decisions(model_scores), model_scores, options), run.items, frames
         )
         for model_scores in scores
     }
@@ -149,7 +149,7 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
     )
     if SESSION_COLUMN in trials:
         frame[SESSION_COLUMN] = trials[SESSION_COLUMN].to_numpy()[trial_rows[order]]
-    frame = add_inclusion(add_participant_columns(frame, run), run)
+    frame = add_inclusion(add_participant_columns(frame, run), run.items, load_inclusion(run))
     return _add_further_columns(frame, kept_answers, run.items, item)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from analysis.data.inclusion import COLUMNS
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import make_items
 from experiment.errors import ParallaxError
@@ -22,7 +23,7 @@ RELATIVE_REGION = "relative_region"
 # The columns of words that a region does not have.
 _WORD_COLUMNS = ("step", "text", "rt_ms", "log_rt", "n_recorded")
 # The columns that a reading takes from its trial.
-_TRIAL_COLUMNS = ("construction", "condition", "cell", "unit", "kind", "chose_good")
+_TRIAL_COLUMNS = ("construction", "condition", "cell", "unit", "kind", "chose_good", *COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,12 @@ from experiment.studies.study import Rule, Study
 
 def rating_ends(run: ExportedRun) -> tuple[float, float]:
     """Return the lowest and the highest rating that could be given."""
-    return run.rating_ends or (1, response_of(run.study, own_code=False).n_answers)
+    return run.rating_ends or response_of(run.study, own_code=False).rating_ends
+
+
+def is_slider(run: ExportedRun) -> bool:
+    """Return whether ratings are numbers between two ends, not points of a scale from 1."""
+    return run.rating_ends is not None or rating_ends(run)[0] != 1
 
 
 def write_ends(ends: tuple[float, float]) -> str:
@@ -55,7 +60,7 @@ def select_scale(run: ExportedRun, response: ResponseType, name: str) -> Exporte
     study = make_study_of_part(run.study, response, name)
     columns = [f"{PREFIX}{scale}" for scale in response.named_scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
-    return replace(run, study=study, responses=responses, whole_study=run.study)
+    return replace(run, study=study, responses=responses, whole_study=run.study, part=name)
 
 
 def select_rules_of_scale(study: Study, name: str) -> list[Rule]:
@@ -99,3 +104,9 @@ def make_study_of_part(study: Study, response: ResponseType, name: str) -> Study
     about = study.study.model_copy(update={"title": part.title}) if part.title else study.study
     trial = study.trial.model_copy(update={"parameters": dict(part.parameters)})
     return study.model_copy(update={"response": part.response, "study": about, "trial": trial})
+
+
+def make_study_of_scale(study: Study, response: ResponseType, name: str) -> Study:
+    """Return the study with one scale alone, and the exclusion rules that apply to it."""
+    rules = select_rules_of_scale(study, name)
+    return make_study_of_part(study, response, name).model_copy(update={"exclusion": rules})

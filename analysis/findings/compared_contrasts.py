@@ -14,6 +14,7 @@ from analysis.findings.effects import Measure
 from analysis.findings.measures import READING
 from analysis.statistics.contrasts import Weights, contrasts, hold_constant
 from analysis.statistics.detection import sensitivity_contrast
+from analysis.statistics.drawn_frames import find_weights, weighted_means
 from analysis.statistics.resample import LEVEL
 from experiment.comparisons.contrast import Contrast
 from experiment.comparisons.planned import PlannedComparison
@@ -93,7 +94,7 @@ def _hold_covariates(
     answers = answers[answers["cell"].isin(weights) & answers[measure.value].notna()]
     values = answers[measure.value].to_numpy(dtype=float)
     covariates = covariates_of_trials(data.inputs, answers, names).to_numpy(dtype=float)
-    held = hold_constant(values, covariates, answers["cell"], weights)
+    held = hold_constant(values, covariates, answers["cell"], weights, find_weights(answers))
     return answers.assign(**{measure.value: held})
 
 
@@ -123,8 +124,11 @@ def _average_cells(
             name: float(sensitivity_contrast(answers[cell == name], {name: 1.0}, LEVEL)["estimate"])
             for name in weights
         }
-    by_cell = answers[measure.value].astype(float).groupby(cell).mean()
-    return {str(name): float(mean) for name, mean in by_cell.items()}
+    is_measured = answers[measure.value].notna().to_numpy()
+    number, names = pd.factorize(cell[is_measured])
+    values = answers.loc[is_measured, measure.value].to_numpy(dtype=float)
+    means = weighted_means(values, find_weights(answers)[is_measured], number)
+    return dict(zip(names, means.tolist(), strict=True))
 
 
 def _weigh_sides(means: Mapping[str, float], weights: Weights, of_first: Set[str]) -> Row:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.codes import add_codes, read_codes
+from analysis.data.inclusion import COLUMNS
 from analysis.data.n_alternatives import find_options
 from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.design import Crossing, crossed_designs
@@ -123,7 +124,8 @@ def sum_regions(answers: pd.DataFrame, regions: Sequence[int]) -> pd.DataFrame:
         regions = regions or (0,)
         answers = answers[answers[RELATIVE_REGION].isin(regions)]
     trial = ["participant", "position"]
-    kept = [name for name in ("cell", "unit", "group", "also", "construction") if name in answers]
+    kept = ["cell", "unit", "group", "also", "construction", *COLUMNS]
+    kept = [name for name in kept if name in answers]
     # A sentence is complete if all regions that its version has in any trial are there.
     text = [name for name in ("item_id", "version") if name in answers]
     trials = answers.groupby(trial, sort=False, observed=True)

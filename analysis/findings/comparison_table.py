@@ -112,12 +112,18 @@ def _equivalence_notes(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _weight_notes(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield which comparisons do not weight frames by their probabilities of being drawn."""
-    if not rows["is_of_judges"].all():
-        others = ", except those with models" if rows["is_of_judges"].any() else ""
+    """Yield which comparisons weight frames by their probabilities of being drawn."""
+    is_slope = ~rows["is_of_judges"] & (rows["sides"] == "")
+    if not is_slope.all():
         yield (
-            f"Comparisons{others} are not weighted: they hold for the frames that were shown, "
-            "which were drawn where models differ, not for all that could be drawn."
+            "Frames are weighted by the inverse of their probability of being drawn: comparisons "
+            "hold for all frames that could be drawn."
+        )
+    if is_slope.any():
+        yield (
+            f"Slopes are not weighted: {', '.join(rows.loc[is_slope, 'name'].unique())} "
+            f"{'holds' if rows.loc[is_slope, 'name'].nunique() == 1 else 'hold'} for the frames "
+            "that were shown, which were drawn where models differ."
         )
 
 

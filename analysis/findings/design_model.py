@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX
-from analysis.data.scales import write_ends
+from analysis.data.scales import is_slider, rating_ends, write_ends
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.design_scripts import Fitted, write_scripts
@@ -120,8 +120,8 @@ _YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's ans
 
 
 def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
-    if inputs.run.rating_ends and answers is _RATINGS:
-        ends = write_ends(inputs.run.rating_ends)
+    if answers is _RATINGS and is_slider(inputs.run):
+        ends = write_ends(rating_ends(inputs.run))
         return Findings(
             left_out=(
                 "The cumulative-link model of the ratings is left out: it is of the points of a "

@@ -15,6 +15,7 @@ from typing import ClassVar
 import pandas as pd
 from matplotlib.figure import Figure
 
+from analysis.data.inclusion import COLUMNS
 from analysis.data.own_columns import PREFIX
 from analysis.figures.designs import cells_figure
 from analysis.figures.drawing import Drawing
@@ -241,7 +242,9 @@ def _contrast_rows(
     inputs: FindingInputs, measures: Mapping[tuple[str, str], "pd.Series[float]"]
 ) -> Iterator[dict[str, object]]:
     for name, rows, cross in crossed_designs(inputs, between=False):
-        sentences = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
+        drawn = [name for name in COLUMNS if name in rows]
+        sentences = rows[["item_id", "cell", "unit", *drawn]].drop_duplicates("item_id")
+        sentences = sentences.astype({"item_id": str, "cell": str, "unit": str})
         comparisons = planned_contrasts(cross, inputs.run.study.analysis)
         for (model, measure), values in measures.items():
             sentence_scores = sentences.assign(

@@ -19,6 +19,7 @@ from analysis.figures.drawing import (
 )
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
+from analysis.findings.item_discrimination import compare_discriminations
 from analysis.statistics.item_map import ItemMap, fit_item_map
 from analysis.statistics.mixed_model_rows import SINGULAR
 from analysis.tables.accuracy_table import Column, Table
@@ -59,11 +60,19 @@ def _run(inputs: FindingInputs) -> Findings:
         Section.AGREEMENT,
         partial(_draw, fitted),
     )
+    further = compare_discriminations(inputs, fitted, judgments, of_items)
     return Findings(
-        (_judges_table(fitted, models, inputs), _items_table(of_items, inputs, chance)),
-        {NAME: of_items, "item_map_models": models},
-        tuple(f"{name} made no choices: it is not part of the item map." for name in tied),
-        drawings=(drawing,),
+        (
+            _judges_table(fitted, models, inputs),
+            _items_table(of_items, inputs, chance),
+            *further.tables,
+        ),
+        {NAME: of_items, "item_map_models": models, **further.statistics},
+        (
+            *(f"{name} made no choices: it is not part of the item map." for name in tied),
+            *further.left_out,
+        ),
+        drawings=(drawing, *further.drawings),
     )
 
 
@@ -124,7 +133,8 @@ def _judges_table(fitted: ItemMap, models: pd.DataFrame, inputs: FindingInputs) 
             f"{fitted.sd_items:.2f}; mean difficulty {fitted.mean_difficulty:.2f}. Laplace's "
             "approximation. A model is placed by its answers, given the items' difficulties.",
             *_flat_notes(fitted),
-            "Infit: squared residuals relative to those expected. Above 1, a judge errs on items "
+            "Infit (Wright and Masters, 1982): squared residuals relative to those expected, each "
+            "answer predicted from the others. Above 1, a judge errs on items "
             f"that are easy for people. Of {len(of_people)} participants, {misfits} do not fit "
             "(p < .05 after Holm's correction).",
         ),

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.data.declared import clustering_column
 from analysis.data.load import Scores
-from analysis.data.scales import rating_ends, write_ends
+from analysis.data.scales import is_slider, rating_ends, write_ends
 from analysis.findings.effects import MEASURES, effects_table, model_effects
 from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
 from analysis.scores.metrics import METRICS, compute_sentence_metric
@@ -36,7 +36,7 @@ def rating_findings(
     conditions: Sequence[str],
     context: Context,
     *,
-    is_slider: bool = False,
+    by_tenths: bool = False,
 ) -> Findings:
     """Return the ratings of each condition and, if items have two versions, their differences.
 
@@ -46,7 +46,7 @@ def rating_findings(
         ends: The lowest and the highest point of the scale.
         conditions: All conditions, in table order.
         context: The study and the origin of the numbers.
-        is_slider: Whether ratings are numbers between the ends, not points from 1.
+        by_tenths: Whether ratings are numbers between the ends, not points from 1.
     """
     means = _order_by_condition(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
     apart = _order_by_condition(rating_differences(ratings, _CONDITION), conditions)
@@ -58,7 +58,7 @@ def rating_findings(
         apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
     paired = ratings["version"].astype(str).nunique() > 1
     together = _difference_correlations(ratings, of_models, context) if paired else pd.DataFrame()
-    used = _tenths_table if is_slider else _points_table
+    used = _tenths_table if by_tenths else _points_table
     tables = [_means_table(means, ends, context), used(ratings, ends, context)]
     if len(apart):
         tables.append(_differences_table(apart, list(of_models), context))
@@ -228,9 +228,8 @@ def _sort_by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
 def _run(inputs: FindingInputs) -> Findings:
     conditions = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     ratings, ends = inputs.data.judgments, rating_ends(inputs.run)
-    is_slider = inputs.run.rating_ends is not None
     return rating_findings(
-        ratings, inputs.scores, ends, conditions, inputs.context, is_slider=is_slider
+        ratings, inputs.scores, ends, conditions, inputs.context, by_tenths=is_slider(inputs.run)
     )
 
 

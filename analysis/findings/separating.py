@@ -13,14 +13,12 @@ from experiment.tables.schemas import AGREE, DIFFER
 NAME = "drawn_frames"
 _WORDS = {AGREE: "the models agree", DIFFER: "the models differ"}
 _WEIGHTED = (
-    "Accuracies, and differences between people's and models', are weighted by the inverse of each "
-    "frame's probability of being drawn, so that they are those of all frames that could be drawn; "
-    "all other statistics describe the frames that were shown"
+    "{} are weighted by the inverse of each frame's probability of being drawn, so that they are "
+    "those of all frames that could be drawn; all other statistics (such as agreement, "
+    "correlations, slopes and mixed models) describe the frames that were shown."
 )
-_UNWEIGHTED = (
-    "No statistic is weighted by the frames' probabilities of being drawn: means, comparisons and "
-    "correlations hold for the frames that were shown"
-)
+_OF_CHOICES = "Accuracies, means, and differences between conditions and between people and models"
+_OF_OTHERS = "Means, shares, and differences between conditions"
 
 
 def _run(inputs: FindingInputs) -> Findings:
@@ -30,14 +28,18 @@ def _run(inputs: FindingInputs) -> Findings:
     models = " and ".join(str(frames["models"].iloc[0]).split("; "))
     strata = _count_strata(frames, inputs)
     drawn, total = int(strata["n_drawn"].sum()), int(strata["n_frames"].sum())
-    differing = strata[strata["stratum"] == DIFFER]
-    sentence = (
-        f"The items were chosen: {drawn} of {total} frames were drawn, those on which {models} "
-        f"differ more often than others ({int(differing['n_drawn'].sum())} of "
-        f"{int(differing['n_frames'].sum())})."
+    if decides := inputs.context.origin.asked.decides:
+        differing = strata[strata["stratum"] == DIFFER]
+        chosen = (
+            f"those on which {models} differ more often than others "
+            f"({int(differing['n_drawn'].sum())} of {int(differing['n_frames'].sum())})"
+        )
+    else:
+        chosen = f"more often those for which the scores of {models} differ more"
+    summary = (
+        f"The items were chosen: {drawn} of {total} frames were drawn, {chosen}. "
+        + _WEIGHTED.format(_OF_CHOICES if decides else _OF_OTHERS),
     )
-    decides = inputs.context.origin.asked.decides
-    summary = (f"{sentence} {_WEIGHTED if decides else _UNWEIGHTED}.",)
     tables, statistics = [_strata_table(strata, models, inputs)], {NAME: strata}
     judged = inputs.judged
     if decides and len(judged.decisions) > 1:
@@ -84,7 +86,7 @@ def _strata_table(strata: pd.DataFrame, models: str, inputs: FindingInputs) -> T
             Column("n_drawn", "Drawn", "count"),
             *([Column("accuracy", "People", "estimate")] if has_accuracy else []),
         ),
-        (f"{_WEIGHTED}.",) if has_accuracy else (),
+        (_WEIGHTED.format(_OF_CHOICES),) if has_accuracy else (),
         Section.PARTICIPANTS,
     )
 

@@ -8,8 +8,9 @@ p to frame f in cell c is
 with normal u, v, w and z: participants and frames differ, and so do their effects of the cell
 (Barr, Levy, Scheepers & Tily 2013, Journal of Memory and Language 68, 255-278). A point of a scale
 of K points follows the cumulative logit model (Christensen 2019, the ordinal package for R):
-P(point <= k) = logistic(t_k - eta), with bounds t_k one logit apart. A choice, right or wrong, and
-a yes or no have two points: this is logistic regression. ``b_c`` is chosen so that the points have
+P(point <= k) = logistic(t_k - eta), with bounds t_k one logit apart; those of a slider are as far
+apart altogether as those of nine points. A choice, right or wrong, and a yes or no have two points:
+this is logistic regression. ``b_c`` is chosen so that the points have
 the cell's expected mean; a share ``lapse`` of the answers, and all answers of a share of the
 participants, are uniform over the points. The logarithm of a reading time is eta with a normal
 residual.
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from analysis.data.inclusion import add_inclusion, weigh_frames
 from analysis.data.own_columns import PREFIX, prefix_own_columns
 from analysis.errors import AnalysisError
 from analysis.findings.design import with_units
@@ -46,6 +48,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 _FARTHEST_LOGIT = 40.0
 # How far from the ends of what can be reached expected means stay, as a share of the scale.
 _EDGE_SHARE = 0.005
+# How far apart the outer bounds are at most: those of nine points.
+_WIDEST_LOGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +161,25 @@ class ScaleModel:
         points: The number of points of the scale; 2 for no and yes.
         people: The assumptions about participants; ``sd_items`` applies to frames.
         sd_effects: Standard deviations of cell-specific participant and frame effects, in logits.
+        lowest: The lowest point.
     """
 
     points: int
     people: Assumptions
     sd_effects: float
+    lowest: int = 1
+
+    @property
+    def highest(self) -> int:
+        """The highest point."""
+        return self.lowest + self.points - 1
 
     @property
     def bounds(self) -> Floats:
         """The bounds between the points, in logits."""
-        return np.arange(self.points - 1, dtype=np.float64) - (self.points - 2) / 2
+        n_steps = self.points - 2
+        step = _WIDEST_LOGITS / max(n_steps, _WIDEST_LOGITS)
+        return step * (np.arange(self.points - 1, dtype=np.float64) - n_steps / 2)
 
     @property
     def spread(self) -> RandomSds:
@@ -199,9 +212,9 @@ class ScaleModel:
             np.hypot(spread.their_effect, spread.frames_effect),
         )
         above = expit(eta + total * _NODES[:, None] - self.bounds).sum(axis=1)
-        attentive = 1 + float(_WEIGHTS @ above) / float(_WEIGHTS.sum())
+        attentive = self.lowest + float(_WEIGHTS @ above) / float(_WEIGHTS.sum())
         lapse = self.people.lapse
-        return lapse * (self.points + 1) / 2 + (1 - lapse) * attentive
+        return lapse * (self.lowest + self.highest) / 2 + (1 - lapse) * attentive
 
     def find_base(self, mean: float) -> float:
         """Return the ``b_c`` that gives a mean point.
@@ -212,8 +225,8 @@ class ScaleModel:
         low, high = self.mean(-_FARTHEST_LOGIT), self.mean(_FARTHEST_LOGIT)
         if not low < mean < high:
             raise AnalysisError(
-                f"a mean of {mean:g} cannot be reached on a scale from 1 to {self.points} with a "
-                f"lapse rate of {self.people.lapse:g}",
+                f"a mean of {mean:g} cannot be reached on a scale from {self.lowest} to "
+                f"{self.highest} with a lapse rate of {self.people.lapse:g}",
                 expected=f"means between {low:.2f} and {high:.2f}",
             )
         return float(brentq(lambda eta: self.mean(eta) - mean, -_FARTHEST_LOGIT, _FARTHEST_LOGIT))
@@ -222,10 +235,11 @@ class ScaleModel:
         """Return the point of each answer."""
         people, n = self.people, len(base)
         eta = self.spread.draw(base, coded, rng)
-        points = 1 + np.searchsorted(self.bounds, eta + rng.logistic(size=n))
+        points = self.lowest + np.searchsorted(self.bounds, eta + rng.logistic(size=n))
         at_random = rng.random(n) < people.lapse
         at_random |= (rng.random(int(coded.person.max()) + 1) < people.guessing)[coded.person]
-        return np.where(at_random, rng.integers(1, self.points + 1, n), points).astype(float)
+        guesses = rng.integers(self.lowest, self.highest + 1, n)
+        return np.where(at_random, guesses, points).astype(float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +329,8 @@ def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> 
             extra=entry.item.extra, **fields,
         )  # fmt: skip
 
-    return SimulatedAnswers(with_units(pd.DataFrame(rows), items), items, judge)
+    answers = add_inclusion(pd.DataFrame(rows), items, weigh_frames(built.inclusion))
+    return SimulatedAnswers(with_units(answers, items), items, judge)
 
 
 def items_in(study: Study, built: BuiltLists) -> list[Item]:

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.data.scales import find_scales, make_study_of_part, select_rules_of_scale
+from analysis.data.scales import find_scales, make_study_of_scale
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import words_of
 from analysis.power.base import (
@@ -66,11 +66,11 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
-_COVERED = (
+COVERED = (
     "differences of conditions in accuracy, ratings, yes, shares of a category and reading times, "
     "and for people minus a model"
 )
-_UNSUPPORTED = (
+UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
 )
 _RULES_NOTE = (
@@ -104,8 +104,7 @@ def power_of_comparisons(
         raise click.UsageError("--means holds the means of one scale; name it with --scale.")
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
-        rules = select_rules_of_scale(study, name)
-        of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
+        of_scale = make_study_of_scale(study, several, name)
         closing = _RULES_NOTE if study.exclusion and name == planned[-1] else ""
         outcome = _compute_outcome(of_scale, built, options, len(names))
         yield replace(outcome, scale=name, closing=closing)
@@ -163,7 +162,7 @@ def prepare(
         answers = answers_of(study, built, per_list, measure)
         model = model_of(study, measure, options, task)
         expected = _read_expected_means(study, built, measure, options)
-        rows = add_expected_means(answers, _count_scale_points(model), expected)
+        rows = add_expected_means(answers, _find_ends(model), expected)
         tested = []
         for comparison in comparisons:
             planned_test = plan_test(comparison, answers, rows, study, n_primary, options)
@@ -189,7 +188,7 @@ def _compute_outcome(
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
-            expected=f"{_COVERED}; {_UNSUPPORTED}",
+            expected=f"{COVERED}; {UNSUPPORTED}",
         )
     if not prepared:
         raise AnalysisError(
@@ -229,11 +228,11 @@ def iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {COVERED}; {UNSUPPORTED}."
 
 
-def _count_scale_points(model: AnswerModel) -> int:
-    return model.points if isinstance(model, ScaleModel) else len(PAIR)
+def _find_ends(model: AnswerModel) -> tuple[int, int]:
+    return (model.lowest, model.highest) if isinstance(model, ScaleModel) else (1, len(PAIR))
 
 
 def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") -> AnswerModel:
@@ -242,8 +241,8 @@ def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") 
     response = response.types.get(task, response)
     if measure == LOG_RT:
         return TimesModel.of_differences(_log_sds(response, options.log_sds))
-    points = response.n_answers if measure == RATING else len(PAIR)
-    return ScaleModel(points, options.people, options.sd_effects)
+    lowest, highest = response.rating_ends if measure == RATING else (1, len(PAIR))
+    return ScaleModel(highest - lowest + 1, options.people, options.sd_effects, lowest)
 
 
 def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:

@@ -20,14 +20,15 @@ _GOOD, _OTHER, _ALONE = 0.8, 0.2, 0.5
 
 def add_expected_means(
     answers: SimulatedAnswers,
-    points: int,
+    ends: tuple[int, int],
     expected: Path | Mapping[str, float] | None,
 ) -> pd.DataFrame:
     """Add ``mean`` to answers: the expected mean, or a default.
 
     Args:
         answers: The answers.
-        points: The number of points of the scale; with 2, expected means are shares from 0 to 1.
+        ends: The lowest and the highest point of the scale; of two points, expected means are
+            shares from 0 to 1.
         expected: The share of each construction; or a table with ``mean`` and columns that
             identify answers: construction, condition, version, list, own columns, factors between
             participants; or None for the middle of the scale.
@@ -43,10 +44,11 @@ def add_expected_means(
         answers.items.loc[_have_two_versions(answers.items), "item_id"]
     )
     share = np.where(is_single, _ALONE, np.where(rows["version"] == Variant.GOOD, _GOOD, _OTHER))
-    means = pd.Series(1 + (points - 1) * share, rows.index)
+    lowest, highest = ends
+    means = pd.Series(lowest + (highest - lowest) * share, rows.index)
     if expected is not None:
         means_of_targets = _read_expected_means(rows[target], expected)
-        means[target] = 1 + means_of_targets if points == len(PAIR) else means_of_targets
+        means[target] = 1 + means_of_targets if ends == (1, len(PAIR)) else means_of_targets
     return rows.assign(mean=means)
 
 

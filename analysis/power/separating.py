@@ -8,8 +8,7 @@ from scipy.stats import norm
 
 from analysis.power.base import ENOUGH_POWER, PowerOptions
 from experiment.design.lists import BuiltLists
-from experiment.responses.base import Gives
-from experiment.responses.registry import response_of
+from experiment.design.separating import are_choices
 from experiment.studies.study import Study
 
 # How much more often people agree with the nearer model, where the models differ.
@@ -22,7 +21,8 @@ def describe_separating(study: Study, built: BuiltLists, options: PowerOptions) 
 
     Answers count as independent, and those on which models agree tell nothing.
     """
-    if not built.inclusion or Gives.RIGHT not in response_of(study).gives:
+    items = (entry.item for entries in built.lists for entry in entries)
+    if not built.inclusion or not are_choices(study, items):
         return
     shown, at_random = count_differing_trials(built)
     difference = options.difference or _USUAL_DIFFERENCE

@@ -26,7 +26,7 @@ from analysis.statistics.clustered import (
     interval_ends,
     student_quantile,
 )
-from analysis.statistics.drawn_frames import find_drawn
+from analysis.statistics.drawn_frames import find_drawn, find_weights, weighted_means
 from analysis.statistics.resample import (
     Floats,
     Interval,
@@ -123,7 +123,9 @@ def clustered_shares(
     counts = grouped.agg(n=(value, "size"), n_true=(value, "sum")).reset_index()
     person, units = (codes(answers[name].astype(str))[0] for name in ("participant", unit))
     group = grouped.ngroup().to_numpy().astype(np.intp)
-    intervals = clustered_intervals(answers[value].to_numpy(dtype=float), person, units, group)
+    intervals = clustered_intervals(
+        answers[value].to_numpy(dtype=float), person, units, group, drawn=find_drawn(answers)
+    )
     return counts.assign(
         share=intervals.accuracy, share_low=intervals.low, share_high=intervals.high
     )
@@ -206,13 +208,15 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     row = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
     if of_first.all() or not of_first.any():
         return pd.DataFrame([row])
-    chosen = judgments["chose_good"].to_numpy(dtype=float)
-    weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
+    chosen, side = judgments["chose_good"].to_numpy(dtype=float), of_first.astype(np.intp)
+    count = find_weights(judgments)
+    weight = np.where(of_first, 1, -1) * count / np.bincount(side, count)[side]
     names = ("participant", clustering_column(judgments))
     ways = [codes(judgments[name])[0] for name in names]
-    variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
+    variance, freedom = contrast_variance(chosen, weight, side, ways, find_drawn(judgments))
     half = float(student_quantile(np.array(freedom)) * np.sqrt(variance))
-    difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
+    second, first = weighted_means(chosen, count, side).tolist()
+    difference = first - second
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
     low, high = map(float, withhold_ends(*sides, len(chosen), CONTRAST))
     if too_few_units(*(judgments[name].nunique() for name in names)):

@@ -203,3 +203,14 @@ def _compute_alpha(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         alpha = 1 - disagreeing / n * n * (n - 1) / (2 * good * n_other)
     return np.where(good * n_other > 0, alpha, 1.0)
+
+
+def cohen_kappa(table: Floats) -> float:
+    """Return Cohen's kappa of a table of codes; NaN if both coders always chose one category.
+
+    Args:
+        table: Shape ``(categories, categories)``: how many answers got each pair of categories.
+    """
+    n = table.sum()
+    by_chance = float(table.sum(axis=1) @ table.sum(axis=0)) / n**2
+    return float((np.trace(table) / n - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan

@@ -11,8 +11,14 @@ from analysis.statistics.clustered import (
     student_quantile,
     two_way_variance,
 )
+from analysis.statistics.drawn_frames import (
+    find_drawn,
+    find_weights,
+    weighted_deviations,
+    weighted_means,
+)
 from analysis.statistics.paired import add_adjusted_p
-from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.resample import LEVEL, Codes, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
 
@@ -48,28 +54,45 @@ def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     """
     rows = answers[answers[value].notna()]
     grouped = rows.groupby(list(by), sort=False, observed=True)
-    means = grouped.agg(
-        mean=(value, "mean"),
-        sd=(value, "std"),
+    numbers = grouped.agg(
         n_observations=(value, "size"),
         n_units=("unit", "nunique"),
         n_participants=("participant", "nunique"),
     ).reset_index()
     group = grouped.ngroup().to_numpy().astype(np.intp)
-    values = rows[value].to_numpy(dtype=float)
-    deviation = values - means["mean"].to_numpy()[group]
-    influence = deviation / means["n_observations"].to_numpy()[group]
-    person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
-    variance = two_way_variance(influence, person, unit, group)
+    means = clustered_means(rows, rows[value].to_numpy(dtype=float), "unit", group)
+    return pd.concat([numbers[list(by)], means, numbers.drop(columns=list(by))], axis=1)
+
+
+def clustered_means(answers: pd.DataFrame, values: Floats, unit: str, group: Codes) -> pd.DataFrame:
+    """Return the mean of each group with a 95% interval, clustered by participant and unit.
+
+    Args:
+        answers: One row per answer.
+        values: Shape ``(n,)``: their values.
+        unit: The column of the units.
+        group: Shape ``(n,)``: the group of each answer, from 0 without gaps.
+
+    Returns:
+        mean, low, high, sd (of single values), weighted if frames were drawn with unequal
+        probabilities.
+    """
+    drawn, weight = find_drawn(answers), find_weights(answers)
+    mean, sd = (of(values, weight, group) for of in (weighted_means, weighted_deviations))
+    influence = weight / np.bincount(group, weight)[group] * (values - mean[group])
+    person, units = (codes(answers[name])[0] for name in ("participant", unit))
+    variance = two_way_variance(influence, person, units, group, drawn=drawn)
     half = student_quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = withhold_ends(
-        means["mean"] - half, means["mean"] + half, means["n_observations"], MEAN
-    )
-    return means.assign(low=low, high=high)
+    low, high = withhold_ends(mean - half, mean + half, np.bincount(group), MEAN)
+    return pd.DataFrame({"mean": mean, "low": low, "high": high, "sd": sd})
 
 
 def hold_constant(
-    values: Floats, covariates: Floats, cell: "pd.Series[str]", weights: Weights
+    values: Floats,
+    covariates: Floats,
+    cell: "pd.Series[str]",
+    weights: Weights,
+    counts: Floats,
 ) -> Floats:
     """Return values whose contrast is that of a linear regression on cells and covariates.
 
@@ -81,17 +104,20 @@ def hold_constant(
         covariates: Shape ``(n, k)``.
         cell: Each answer's cell.
         weights: The weight of every cell.
+        counts: Shape ``(n,)``: the weight of each answer's frame.
     """
-    grouped = cell.groupby(cell.to_numpy())
-    weight = (cell.map(dict(weights)) / grouped.transform("size")).to_numpy(dtype=float)
-    columns = pd.DataFrame(np.column_stack([values, covariates]), cell.index)
-    centred = (columns - columns.groupby(cell.to_numpy()).transform("mean")).to_numpy()
+    cells, names = pd.factorize(cell)
+    of_cell = np.array([weights[name] for name in names])
+    weight = (of_cell / np.bincount(cells, counts))[cells]
+    columns = np.column_stack([values, covariates])
+    means = np.column_stack([weighted_means(column, counts, cells) for column in columns.T])
+    centred = columns - means[cells]
     y, x = centred[:, 0], centred[:, 1:]
-    inverse = np.linalg.pinv(x.T @ x)
-    slopes = inverse @ (x.T @ y)
+    inverse = np.linalg.pinv(x.T @ (counts[:, None] * x))
+    slopes = inverse @ (x.T @ (counts * y))
     adjusted = values - (covariates - covariates.mean(axis=0)) @ slopes
     # The covariates' coefficients matter as far as the cells differ in their means of covariates.
-    influence = (x @ (inverse @ (weight @ covariates))) * (y - x @ slopes)
+    influence = (x @ (inverse @ ((counts * weight) @ covariates))) * (y - x @ slopes)
     result: Floats = adjusted - influence / weight
     return result
 
@@ -109,7 +135,9 @@ def contrasts(
     Effects of a participant or unit that are common to several cells cancel, in the interval too
     (``levels_off``). With a third way of clustering (``also``), the variance is the sum of Cameron,
     Gelbach and Miller; each further group of participants then costs a degree of freedom. With few
-    answers (``withheld``) there is neither interval nor p.
+    answers (``withheld``) there is neither interval nor p. Answers to frames that were drawn with
+    unequal probabilities are weighted (``drawn_frames``); with a third way, these frames count as
+    drawn from an unlimited number.
 
     Args:
         answers: One row per answer, with cell, participant, unit, and, if known, ``also`` (a
@@ -158,9 +186,9 @@ def _contrast_row(
     if len(names) < len(weights):
         return nothing | numbers
     values = observations[value].to_numpy(dtype=float)
-    of_cell, size = np.array([weights[name] for name in names]), np.bincount(cells)
-    mean = np.bincount(cells, values) / size
-    weight = (of_cell / size)[cells]
+    of_cell, count = np.array([weights[name] for name in names]), find_weights(observations)
+    mean = weighted_means(values, count, cells)
+    weight = count * (of_cell / np.bincount(cells, count))[cells]
     influence = weight * (values - mean[cells])
     ways = [
         codes(observations[name])[0]
@@ -169,7 +197,9 @@ def _contrast_row(
     ]
     if len(ways) == 2:
         # Subtract the common mean: it cancels in a contrast, but would cause rounding errors.
-        total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
+        total, freedom = contrast_variance(
+            values - values.mean(), weight, cells, ways, find_drawn(observations)
+        )
     else:
         total, freedom = several_way_variance(influence, ways)
     if (

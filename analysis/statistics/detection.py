@@ -25,6 +25,7 @@ from analysis.statistics.clustered import (
     wilson,
 )
 from analysis.statistics.contrasts import contrasts
+from analysis.statistics.drawn_frames import find_drawn, find_weights
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import SHARE, too_few_units, withhold_ends
 
@@ -56,7 +57,11 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )
     group, person, unit = _number_clusters(judgments, grouped)
     intervals = clustered_intervals(
-        judgments["said_yes"].to_numpy(dtype=float), person, unit, group
+        judgments["said_yes"].to_numpy(dtype=float),
+        person,
+        unit,
+        group,
+        drawn=find_drawn(judgments),
     )
     n_known = rates["n_participants"].where(rates["n_participants"] > 0, np.inf)
     fewer = np.minimum(n_known.to_numpy(dtype=float), rates.pop("n_frames").to_numpy())
@@ -97,12 +102,13 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     grouped = judgments.groupby(list(by), sort=False, observed=True)
     group, person, unit = _number_clusters(judgments, grouped)
     yes = judgments["said_yes"].to_numpy(dtype=float)
+    drawn, weight = find_drawn(judgments), find_weights(judgments)
     rates, zs, moves = zip(
-        *(_yes_rate(yes, group, chosen) for chosen in (signal, ~signal)), strict=True
+        *(_yes_rate(yes, group, chosen, weight) for chosen in (signal, ~signal)), strict=True
     )
     values = {"dprime": zs[0] - zs[1], "criterion": -(zs[0] + zs[1]) / 2}
     influences = {"dprime": moves[0] - moves[1], "criterion": -(moves[0] + moves[1]) / 2}
-    right = clustered_intervals((yes == signal).astype(float), person, unit, group)
+    right = clustered_intervals((yes == signal).astype(float), person, unit, group, drawn=drawn)
     estimates = decode_texts(
         grouped.agg(
             n_answers=("item_id", "size"),
@@ -115,7 +121,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     )  # fmt: skip
     too_few = too_few_units(estimates["n_participants"], estimates["n_frames"])
     for name, value in values.items():
-        variance = two_way_variance(influences[name], person, unit, group)
+        variance = two_way_variance(influences[name], person, unit, group, drawn=drawn)
         half = np.where(
             too_few, np.nan, student_quantile(variance.freedom) * np.sqrt(variance.total)
         )
@@ -145,8 +151,9 @@ def sensitivity_contrast(
     rows = answers.assign(cell=answers["cell"].astype(str) + "\0" + kind)
     group = codes(rows["cell"])[0]
     yes = rows["said_yes"].to_numpy(dtype=float)
-    _, z, moves = _yes_rate(yes, group, np.ones(len(rows), bool))
-    rows["z"] = z[group] + moves * np.bincount(group)[group]
+    weight = find_weights(rows)
+    _, z, moves = _yes_rate(yes, group, np.ones(len(rows), bool), weight)
+    rows["z"] = z[group] + moves * np.bincount(group, weight)[group] / weight
     signed = {
         f"{cell}\0{kind}": sign * weight
         for cell, weight in weights.items()
@@ -183,14 +190,16 @@ def _expects_yes(judgments: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def _yes_rate(
-    yes: Floats, group: Codes, chosen: NDArray[np.bool_]
+    yes: Floats, group: Codes, chosen: NDArray[np.bool_], weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return each group's rate of yes in the given answers, its z, and each answer's influence."""
     n = np.bincount(group, chosen).astype(float)
-    count = np.bincount(group, yes * chosen).astype(float)
-    z = norm.ppf((count + 0.5) / (n + 1))
-    moves = np.where(chosen, (yes - (count / n)[group]) / (n + 1)[group] / norm.pdf(z)[group], 0.0)
-    return count / n, z, moves
+    total = np.bincount(group, weight * chosen)
+    rate = np.bincount(group, weight * yes * chosen) / total
+    z = norm.ppf((n * rate + 0.5) / (n + 1))
+    share = np.where(chosen, weight, 0.0) / total[group]
+    moves = share * (yes - rate[group]) * (n / (n + 1) / norm.pdf(z))[group]
+    return rate, z, moves
 
 
 def _number_clusters(judgments: pd.DataFrame, grouped: object) -> tuple[Codes, Codes, Codes]:

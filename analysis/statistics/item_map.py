@@ -17,9 +17,10 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from analysis.statistics.crossed import optimum
+from analysis.statistics.item_fit import NODES, count_answers, infit, predict_from_others
 from analysis.statistics.laplace import RandomTerm
 from analysis.statistics.paired import add_adjusted_p
-from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.resample import LEVEL, Floats
 
 _STEPS = 100
 _CONVERGED = 1e-10
@@ -57,34 +58,37 @@ def fit_item_map(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame])
         judgments: One row per judgment: participant, item_id, chose_good; some right, some wrong.
         decisions: Each model's decisions, with item_id and correct; they cover every judged item.
     """
-    right = judgments["chose_good"].to_numpy(dtype=float)
+    right = judgments["chose_good"].to_numpy(dtype=int)
     people, person = np.unique(judgments["participant"].astype(str), return_inverse=True)
-    item, _ = codes(judgments["item_id"])
-    names = judgments["item_id"].drop_duplicates().astype(str).to_numpy()
+    item, names = pd.factorize(judgments["item_id"].astype(str))
     ones = np.ones((len(right), 1))
     terms = [RandomTerm("person", person, ("1",), ones), RandomTerm("item", item, ("1",), ones)]
-    fitted = optimum(right.astype(int), pd.DataFrame(index=judgments.index), terms)
+    fitted = optimum(right, pd.DataFrame(index=judgments.index), terms)
     (ability, of_ability), (easiness, of_easiness) = fitted.find_effects()
-    mean = float(fitted.thresholds[0])
+    mean, (sd_people, sd_items) = float(fitted.thresholds[0]), fitted.random["sd"].tolist()
     difficulty, difficulty_variance = mean - easiness[:, 0], of_easiness[:, 0]
-    chance = expit(ability[person, 0] - difficulty[item])
+    n_right, n_wrong = count_answers(person, item, right)
+    of_items = predict_from_others(n_right, n_wrong, sd_people * NODES - difficulty[:, None])
+    of_people = predict_from_others(n_right.T, n_wrong.T, ability - mean + sd_items * NODES)
     items = pd.DataFrame({"item_id": names}).assign(
         **_estimates("difficulty", difficulty, difficulty_variance),
-        **_fit_of(right, chance, item),
+        **infit(n_right, n_wrong, of_items),
     )
     judges = pd.DataFrame({"judge": people, "is_model": False}).assign(
-        **_estimates("ability", ability[:, 0], of_ability[:, 0]), **_fit_of(right, chance, person)
+        **_estimates("ability", ability[:, 0], of_ability[:, 0]),
+        **infit(n_right.T, n_wrong.T, of_people),
     )
     rows = [add_adjusted_p(judges.rename(columns={"p_fit": "p"}))]
+    same_slope = np.ones(len(names))
     for name, frame in decisions.items():
-        correct = frame.set_index(frame["item_id"].astype(str))["correct"].reindex(names)
-        rows.append(_place_model(name, correct.to_numpy(float), difficulty, difficulty_variance))
-    sds = fitted.random["sd"].tolist()
+        of_item = frame.set_index(frame["item_id"].astype(str))["correct"]
+        correct = of_item.reindex(names).to_numpy(float)
+        rows.append(place_model(name, correct, difficulty, difficulty_variance, same_slope))
     return ItemMap(
         items=add_adjusted_p(items.rename(columns={"p_fit": "p"})).drop(columns="p_fdr"),
         judges=pd.concat(rows, ignore_index=True).drop(columns="p_fdr"),
-        sd_people=sds[0],
-        sd_items=sds[1],
+        sd_people=sd_people,
+        sd_items=sd_items,
         mean_difficulty=mean,
         loglik=fitted.loglik,
     )
@@ -96,51 +100,37 @@ def _estimates(name: str, values: Floats, variances: Floats) -> dict[str, Floats
     return {name: values, "std_error": error, "low": values - half, "high": values + half}
 
 
-def _fit_of(
-    right: Floats, chance: Floats, unit: "np.ndarray[tuple[int], np.dtype[np.intp]]"
-) -> dict[str, Floats]:
-    """Return each unit's infit and its p: the squared residuals relative to those expected.
-
-    Wright, B. D. & Masters, G. N. (1982). Rating scale analysis. MESA Press, chapter 5.
-    """
-    variance = chance * (1 - chance)
-    expected = np.bincount(unit, variance)
-    residual = np.bincount(unit, (right - chance) ** 2)
-    # The variance of a squared residual is p (1 - p) (1 - 2 p)^2.
-    error = np.sqrt(np.bincount(unit, variance * (1 - 2 * chance) ** 2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(error > 0, (residual - expected) / error, 0.0)
-    n = np.bincount(unit).astype(float)
-    return {
-        "n_judgments": n,
-        "share": np.bincount(unit, right) / n,
-        "infit": residual / expected,
-        "p_fit": 2 * norm.sf(np.abs(z)),
-    }
-
-
-def _place_model(name: str, correct: Floats, difficulty: Floats, variance: Floats) -> pd.DataFrame:
+def place_model(
+    name: str, correct: Floats, difficulty: Floats, variance: Floats, discrimination: Floats
+) -> pd.DataFrame:
     """Return the ability of a model, given the items' difficulties.
 
-    Its likelihood is multiplied by that of one right and one wrong answer to an item of average
-    difficulty (log-F(2,2), Greenland and Mansournia, 2015), so that it is finite if all answers are
-    right. Its error includes that of the difficulties.
+    Its likelihood is multiplied by that of one right and one wrong answer to an average item
+    (log-F(2,2), Greenland and Mansournia, 2015), so that it is finite if all answers are right. Its
+    error includes that of the difficulties.
+
+    Args:
+        name: The model's name.
+        correct: Whether the model is right on each item.
+        difficulty: The items' difficulties.
+        variance: Their variances.
+        discrimination: The items' slopes.
     """
-    centre = difficulty.mean()
+    centre, steepness = difficulty.mean(), discrimination.mean()
     at = centre
     for _ in range(_STEPS):
-        chance, prior = expit(at - difficulty), expit(at - centre)
-        slope = float((correct - chance).sum() + 1 - 2 * prior)
-        weight = chance * (1 - chance)
-        curvature = float(weight.sum() + 2 * prior * (1 - prior))
+        chance, prior = expit(discrimination * (at - difficulty)), expit(steepness * (at - centre))
+        slope = float(discrimination @ (correct - chance) + steepness * (1 - 2 * prior))
+        weight = discrimination**2 * chance * (1 - chance)
+        curvature = float(weight.sum() + 2 * steepness**2 * prior * (1 - prior))
         step = float(np.clip(slope / curvature, -_LARGEST_STEP, _LARGEST_STEP))
         at += step
         if abs(step) < _CONVERGED:
             break
     shares = weight / curvature
     of_ability = np.array([1 / curvature + float(shares**2 @ variance)])
-    fit = _fit_of(correct, chance, np.zeros(len(correct), np.intp))
     row = pd.DataFrame({"judge": [name], "is_model": True}).assign(
-        **_estimates("ability", np.array([at]), of_ability), **fit
+        **_estimates("ability", np.array([at]), of_ability),
+        **infit(correct[:, None], 1 - correct[:, None], chance[:, None]),
     )
     return add_adjusted_p(row.rename(columns={"p_fit": "p"}))

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import decode_texts
 from analysis.data.declared import clustering_column
-from analysis.statistics.clustered import student_quantile, two_way_variance
+from analysis.statistics.clustered import student_quantile
+from analysis.statistics.contrasts import clustered_means
 from analysis.statistics.correlation import correlations
+from analysis.statistics.drawn_frames import find_drawn, find_weights, weighted_means
 from analysis.statistics.resample import Codes, Floats, codes
 from analysis.statistics.variance_parts import contrast_variance
-from analysis.statistics.withheld import CONTRAST, MEAN, too_few_units, withhold_ends
+from analysis.statistics.withheld import CONTRAST, too_few_units, withhold_ends
 from experiment.records import Variant
 
 
@@ -29,19 +31,17 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         n_participants. The interval is NaN with one participant and one item.
     """
     grouped = ratings.groupby(list(by), sort=False, observed=True)
-    means = grouped.agg(
-        mean=("rating", "mean"),
-        sd=("rating", "std"),
+    numbers = grouped.agg(
         n_ratings=("rating", "size"),
         n_items=("item_id", "nunique"),
         n_participants=("participant", "nunique"),
     ).reset_index()
     group = grouped.ngroup().to_numpy().astype(np.intp)
-    values = ratings["rating"].to_numpy(dtype=float)
-    influence = (values - means["mean"].to_numpy()[group]) / means["n_ratings"].to_numpy()[group]
-    return decode_texts(means).assign(
-        **_interval(means["mean"].to_numpy(), influence, ratings, group)
+    # Items of one frame share their words, so they are not independent.
+    means = clustered_means(
+        ratings, ratings["rating"].to_numpy(dtype=float), clustering_column(ratings), group
     )
+    return decode_texts(pd.concat([numbers, means], axis=1))
 
 
 def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -67,15 +67,14 @@ def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame
     grouped = ratings.groupby(list(by), sort=False, observed=True)
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = ratings["rating"].to_numpy(dtype=float)
-    n = [np.bincount(group, chosen).astype(float) for chosen in (~is_good, is_good)]
-    means = [np.bincount(group, values * chosen) / m
-             for chosen, m in zip((~is_good, is_good), n, strict=True)]  # fmt: skip
-    share = np.where(is_good, 1 / n[1][group], -1 / n[0][group])
-    difference = means[1] - means[0]
+    weight, version = find_weights(ratings), 2 * group + is_good
+    means = weighted_means(values, weight, version)
+    share = np.where(is_good, 1, -1) * weight / np.bincount(version, weight)[version]
+    difference = means[1::2] - means[::2]
     rows = decode_texts(grouped.size().rename("n_ratings").reset_index())
     return rows.assign(
-        mean_good=means[1],
-        mean_other=means[0],
+        mean_good=means[1::2],
+        mean_other=means[::2],
         difference=difference,
         **_difference_interval(difference, values, share, ratings, group),
     )
@@ -96,21 +95,14 @@ def _difference_interval(
         if too_few_units(*(ratings.loc[in_group, name].nunique() for name in names)):
             continue
         variance, freedom = contrast_variance(
-            values[in_group], share[in_group], (share[in_group] > 0).astype(np.intp), ways
+            values[in_group],
+            share[in_group],
+            (share[in_group] > 0).astype(np.intp),
+            ways,
+            find_drawn(ratings[in_group]),
         )
         half[number] = student_quantile(np.array(freedom)) * np.sqrt(variance)
     low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), CONTRAST)
-    return {"low": low, "high": high}
-
-
-def _interval(
-    estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
-) -> dict[str, Floats]:
-    # Items of one frame share their words, so they are not independent.
-    person, item = (codes(ratings[name])[0] for name in ("participant", clustering_column(ratings)))
-    variance = two_way_variance(influence, person, item, group)
-    half = student_quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = withhold_ends(estimate - half, estimate + half, np.bincount(group), MEAN)
     return {"low": low, "high": high}
 
 

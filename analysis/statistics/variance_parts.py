@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from analysis.statistics.drawn_frames import Drawn, answer_noise, frame_products
 from analysis.statistics.resample import Codes, Floats, combined_codes
 
 # A way cancels if its clusters have less than this share of unbalanced weights.
@@ -52,36 +53,56 @@ class _Fit:
 
 
 def contrast_variance(
-    values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]
+    values: Floats,
+    weight: Floats,
+    cell: Codes,
+    ways: Sequence[Codes],
+    drawn: Drawn | None = None,
 ) -> tuple[float, float]:
     """Return the variance of ``sum(weight * values)``, and its degrees of freedom.
 
+    Frames that were drawn with unequal probabilities count by them in the least squares too, and
+    contribute the variance of such a draw (``drawn_frames``).
+
     Args:
         values: Shape ``(n,)``: the answers.
-        weight: Shape ``(n,)``: the weight of each answer; equal within a cell.
+        weight: Shape ``(n,)``: the weight of each answer; equal within a cell, or proportional to
+            the weights of ``drawn``.
         cell: Shape ``(n,)``: each answer's cell, from 0 without gaps.
         ways: Participants and frames, each of shape ``(n,)``, from 0 without gaps.
+        drawn: How frames were drawn, if not alike.
     """
-    several = [way for way in ways if way.max() > 0]
+    several = [number for number, way in enumerate(ways) if way.max() > 0]
     if not several:
         return float("nan"), 0.0
-    fit = _fit_constants(values, weight, cell, several)
+    units = _list_units(ways, drawn)
+    several_ways, several_units = ([of[number] for number in several] for of in (ways, units))
+    counts = np.ones(len(values)) if drawn is None else drawn.weight
+    fit = _fit_constants(values, weight, cell, several_ways, several_units, counts)
     influence = weight * fit.residual
-    squares = [float(np.sum(np.bincount(way, influence) ** 2)) for way in several]
     n = [
-        float(share_left * (way.max() + 1))
-        for way, share_left in zip(several, fit.left, strict=True)
+        share_left * float(unit.max() + 1)
+        for unit, share_left in zip(several_units, fit.left, strict=True)
     ]
     if min(n) < 0.5:
         return float("nan"), 0.0
-    spread = [part / share_left for part, share_left in zip(squares, fit.left, strict=True)]
+    spread = [
+        float(np.sum(np.bincount(unit, influence) ** 2)) / share_left
+        for unit, share_left in zip(several_units, fit.left, strict=True)
+    ]
+    if drawn is not None and several[-1] == 1:
+        spread[-1], n[-1] = _drawn_variance(influence, ways[1], n[-1], drawn)
     if len(several) == 1:
         return spread[0] + fit.moved, n[0]
-    answers = combined_codes(several)
+    answers = combined_codes(several_ways)
     answers_freedom = max(answers.max() + 1 - fit.n_constants, 1.0)
-    alone = (
-        float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / answers_freedom
-    )
+    missing = (answers.max() + 1) / answers_freedom
+    alone = float(np.sum(np.bincount(answers, influence) ** 2)) * missing
+    if drawn is not None:
+        everything = np.zeros_like(answers)
+        spread[-1] += missing * float(
+            answer_noise(influence, ways[0], ways[1], everything, drawn)[0]
+        )
     total, freedom = crossed_variance(
         [np.array([part]) for part in (*spread, alone)],
         [np.array([part]) for part in (*n, answers_freedom)],
@@ -90,48 +111,93 @@ def contrast_variance(
     return float(total[0]) + fit.moved, float(freedom[0])
 
 
-def _fit_constants(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
+def _list_units(ways: Sequence[Codes], drawn: Drawn | None) -> Sequence[Codes]:
+    """Return participants and what was drawn by itself: frames, or pairs of them."""
+    if drawn is None:
+        return ways
+    return [ways[0], np.unique(drawn.units(ways[1]), return_inverse=True)[1]]
+
+
+def _drawn_variance(
+    influence: Floats, frame: Codes, n_left: float, drawn: Drawn
+) -> tuple[float, float]:
+    """Return the variance that the draw of frames causes, and its degrees of freedom.
+
+    Args:
+        influence: Shape ``(n,)``: the contribution of each answer.
+        frame: Shape ``(n,)``: its frame, from 0 without gaps.
+        n_left: The number of frames (or pairs) times the share that least squares left of their sum
+            of squares: without strata, the degrees of freedom.
+        drawn: How frames were drawn.
+    """
+    variance, freedom = frame_products(influence, influence, frame, np.zeros_like(frame), drawn)
+    # The products are corrected for means of strata, as if there were no other constants.
+    further = n_left / (len(np.unique(drawn.units(frame))) - 1)
+    return float(variance[0]) / further, float(freedom[0]) * further
+
+
+def _fit_constants(
+    values: Floats,
+    weight: Floats,
+    cell: Codes,
+    ways: Sequence[Codes],
+    units: Sequence[Codes],
+    counts: Floats,
+) -> _Fit:
+    """Fit constants by least squares.
+
+    Args:
+        values: Shape ``(n,)``.
+        weight: Shape ``(n,)``.
+        cell: Shape ``(n,)``.
+        ways: The ways of clustering, each of shape ``(n,)``.
+        units: The same, for the shares of the sums of squares: frames in pairs count together.
+        counts: Shape ``(n,)``: how much each answer counts in the sum of squares.
+    """
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
     stays = tuple(bool(value >= _CANCELLING_SHARE * np.abs(weight).sum()) for value in loose)
     off = sorted(
         (way for way, value in zip(ways, stays, strict=True) if not value),
         key=lambda way: -way.max(),
     )
-    constants = sparse.hstack([_make_indicators(way) for way in (*off[1:], cell)]).tocsr()
-    first_way = _make_indicators(off[0]) if off else sparse.csr_array((len(values), 0))
-    n_first = np.asarray(first_way.sum(0)).ravel()
+    root = np.sqrt(counts)
+    scaled_values, scaled_weight = values * root, weight / root
+    constants = sparse.hstack([_make_indicators(way, root) for way in (*off[1:], cell)]).tocsr()
+    first_way = _make_indicators(off[0], root) if off else sparse.csr_array((len(values), 0))
+    n_first = np.bincount(off[0], counts) if off else np.zeros(0)
     first_by_constants = (first_way.T @ constants).toarray()
     gram = (constants.T @ constants).toarray() - first_by_constants.T @ (
         first_by_constants / n_first[:, None]
     )
     solved = np.linalg.inv(gram + np.eye(len(gram)) * RIDGE * len(values) / len(gram))
-    without_first = values - first_way @ (first_way.T @ values / n_first)
+    without_first = scaled_values - first_way @ (first_way.T @ scaled_values / n_first)
     estimates = solved @ (constants.T @ without_first)
-    remainder = values - constants @ estimates
+    remainder = scaled_values - constants @ estimates
     levels = first_way.T @ remainder / n_first
-    residual = remainder - first_way @ levels
+    residual = (remainder - first_way @ levels) / root
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
     shares_left = []
-    for way in ways:
-        way_values = _make_indicators(way).multiply(weight[:, None]).tocsr()
-        by_first = (first_way.T @ way_values).toarray()
-        through = (constants.T @ way_values).toarray() - first_by_constants.T @ (
+    for unit in units:
+        unit_values = _make_indicators(unit, scaled_weight)
+        by_first = (first_way.T @ unit_values).toarray()
+        through = (constants.T @ unit_values).toarray() - first_by_constants.T @ (
             by_first / n_first[:, None]
         )
         lost = np.sum(by_first**2 / n_first[:, None]) + np.sum(through * (solved @ through))
-        shares_left.append(max(1 - float(lost / np.sum(weight**2)), 0.0))
+        shares_left.append(max(1 - float(lost / np.sum(scaled_weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
     largest_change = 0.0
     for way, way_values in zip(off, (levels, estimates), strict=False):
-        n = np.bincount(way).astype(float)
+        n = np.bincount(way, counts) ** 2 / np.bincount(way, counts**2)
         spread = max(float(np.var(way_values[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
         largest_change += spread * float(np.sum(np.bincount(way, weight) ** 2))
     return _Fit(residual, n_constants, tuple(shares_left), largest_change, stays)
 
 
-def _make_indicators(codes: Codes) -> sparse.csr_array:
+def _make_indicators(codes: Codes, values: Floats) -> sparse.csr_array:
+    """Return a matrix with each value in the column of its code, and 0 elsewhere."""
     n = len(codes)
-    return sparse.csr_array((np.ones(n), (np.arange(n), codes)), (n, int(codes.max()) + 1))
+    return sparse.csr_array((values, (np.arange(n), codes)), (n, int(codes.max()) + 1))
 
 
 def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Floats:

@@ -208,7 +208,9 @@ def _read_answers(folder: Path) -> pd.DataFrame:
     rows = read_exported_table(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]
     trials = run.trials[[*key, "item_id", "good_side"]].astype({"participant": str, "item_id": str})
-    answers = run.responses[[*key, "chosen_side", "chose_good"]].astype({"participant": str})
+    further = [name for name in ("typed", "version") if "typed" in run.responses]
+    answers = run.responses[[*key, "chosen_side", "chose_good", *further]]
+    answers = answers.astype({"participant": str})
     items = run.items[["item_id", "construction", "condition"]].assign(
         frame=number_frames(run.items)
     )

@@ -165,6 +165,8 @@ def _response_row(plan: Plan, sitting: Sitting, read: ReadTrial, taker: Taker) -
         "input_method": MODEL,
         "recorded_at": taker.started_at,
     }
+    if response.details:
+        row["details"] = read.given.details
     return response.derive_all_columns(row)
 
 
@@ -174,8 +176,15 @@ def _read_row(sitting: Sitting, read: ReadTrial) -> dict[str, object]:
         "outcome": read.outcome,
         "weights": _to_json([None if isinf(weight) else weight for weight in read.weights]),
         "p_good": read.p_good,
-        "mass": _label_probability(read) if sitting.reading.prompted else None,
+        "mass": _label_probability(read) if _has_mass(sitting, read) else None,
     }
+
+
+def _has_mass(sitting: Sitting, read: ReadTrial) -> bool:
+    """Return whether answers have probabilities of their own: not where whole texts are scored."""
+    return sitting.reading.prompted or all(
+        ask.after is not None and not ask.after.strip() for ask in read.asks
+    )
 
 
 def _label_probability(read: ReadTrial) -> float:

@@ -8,7 +8,7 @@ from analysis.takers.source import Person, Source, find_people
 from experiment.materials.render import render
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of, labels_of
 from experiment.takers.readings.base import READINGS, Earlier, Reading, Situation, load_reading
-from experiment.takers.session import Screens, TakerSession, taker_sessions
+from experiment.takers.session import Complete, Screens, TakerSession, taker_sessions
 from lm.answering.answerer import Tier
 
 
@@ -108,6 +108,7 @@ def make_plan(
     *,
     sampled: bool = False,
     participants: Sequence[str] = (),
+    complete: Complete | None = None,
 ) -> Plan:
     """Return a plan, after checking that every reading can ask every trial in every way.
 
@@ -119,6 +120,7 @@ def make_plan(
         to_model: Converts a sentence to the model's input.
         sampled: See ``Plan``.
         participants: The participants of an exported run whose sessions the model takes.
+        complete: Completes texts with a gap; None for a model that cannot.
 
     Raises:
         ParallaxError: A name is unknown, a reading does not support the study's trials, or prompts
@@ -126,7 +128,7 @@ def make_plan(
     """
     study = source.study
     loaded_readings = tuple(load_reading(name) for name in dict.fromkeys(readings))
-    screens = Screens(study, render(study.materials.shown_to_people), to_model)
+    screens = Screens(study, render(study.materials.shown_to_people), to_model, complete)
     people = find_people(source, screens, participants) if participants else ()
     sessions = tuple(person.session for person in people) or tuple(
         taker_sessions(study, source.built, screens, n_sessions)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,16 +22,21 @@ from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, find_longest_questions, take_sessions
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
 from experiment.studies.study import Study
+from experiment.takers.session import Complete
 from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
 from lm.answering.labels import UNREADABLE
 from lm.answering.messages import find_external_image, has_images
 from lm.answering.server import ServerAnswerer
 from lm.answering.spec import API_PREFIX, Terms, parse_server
+from lm.completions import list_words, make_gap
 from lm.errors import LmError
 from lm.model_folder import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
 from lm.weights import DEFAULT_WEIGHTS, Weights
+
+# How many of its most probable words a model chooses among in a gap.
+_MOST_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,14 @@ class AnsweringModel:
         to_model: Converts an item's plain words to the model's input.
         refuse_too_long: Raises an LmError if a question exceeds the model's context length.
         server: The server in front of the model; None for a model on this machine.
+        complete: Completes texts with a gap; None for a server.
     """
 
     answerer: Answerer
     to_model: Callable[[str], str]
     refuse_too_long: Callable[[Iterable[Question]], None]
     server: ServerAnswerer | None = None
+    complete: Complete | None = None
 
 
 def load_answering_model(
@@ -86,7 +94,14 @@ def load_answering_model(
     answerer = (
         _make_chat_answerer(scorer, identity) if chat else LocalAnswerer(scorer, identity, write)
     )
-    return AnsweringModel(answerer, render(sentence), answerer.refuse_too_long)
+    to_model = render(sentence)
+
+    @cache
+    def complete(before: str, after: str) -> tuple[str, str, tuple[str, ...]]:
+        gap = make_gap(scorer, before, after, to_model)
+        return gap.before, gap.after, tuple(list_words(scorer, gap, _MOST_WORDS))
+
+    return AnsweringModel(answerer, to_model, answerer.refuse_too_long, complete=complete)
 
 
 def _choose_renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
@@ -160,6 +175,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         model.to_model,
         sampled=request.sampled,
         participants=request.participants,
+        complete=model.complete,
     )
     _refuse_vain_thinking(request, model)
     refuse_tier(plan, model.answerer.tier, request.model)

@@ -11,7 +11,7 @@ from experiment.responses.base import GivenAnswer, Gives
 from experiment.seeds import derive_seed, generator
 from experiment.takers.prompt import Ask, Context, Way
 from experiment.takers.readings.base import Earlier, Reading, Situation
-from experiment.takers.session import TakerSession, TakerTrial
+from experiment.takers.session import Form, TakerSession, TakerTrial
 from lm.answering.answerer import Question, Reply
 
 
@@ -152,7 +152,12 @@ def find_longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitti
         for ask in reading.asks(last, situation):
             yield (
                 sitting,
-                Question(ask.prompt, ask.answers, thinking=_thought_tokens(plan, sitting)),
+                Question(
+                    ask.prompt,
+                    ask.answers,
+                    thinking=_thought_tokens(plan, sitting),
+                    after=ask.after,
+                ),
             )
 
 
@@ -182,7 +187,7 @@ def _make_questions(
     for (sitting, index), trial_asks in zip(round_, asks, strict=True):
         seed = derive_seed(run_seed, "taker", sitting.reading.name, sitting.ref, index)
         for ask in trial_asks:
-            yield Question(ask.prompt, ask.answers, seed, _thought_tokens(plan, sitting))
+            yield Question(ask.prompt, ask.answers, seed, _thought_tokens(plan, sitting), ask.after)
 
 
 def _thought_tokens(plan: Plan, sitting: Sitting) -> int:
@@ -201,7 +206,7 @@ def _parse_answer(
         [-inf if logprob is None else logprob for logprob in reply.logprobs_nats]
         for reply in replies
     ]
-    if any(max(answer_logprobs) == -inf for answer_logprobs in logprobs):
+    if any(max(answer_logprobs, default=-inf) == -inf for answer_logprobs in logprobs):
         return ReadTrial(trial, asks, replies, None, classify_unreadable(replies))
     reading = sitting.reading
     weights = reading.weights(trial, situation, logprobs)
@@ -215,16 +220,20 @@ def _parse_answer(
     else:
         chosen = best[0] if len(best) == 1 else rng.choice(best)
     outcome = "answered" if len(best) == 1 or plan.sampled else "tie"
-    p_good = (
-        shares[good] if shares and (good := _index_of_expected(plan, trial)) is not None else None
-    )
+    p_good = _sum_expected(plan, trial, shares) if shares else None
     return ReadTrial(trial, asks, replies, trial.answers[chosen], outcome, weights, p_good)
 
 
-def _index_of_expected(plan: Plan, trial: TakerTrial) -> int | None:
+def _sum_expected(plan: Plan, trial: TakerTrial, shares: Sequence[float]) -> float | None:
+    """Return the probability of the right answers; None if none is expected."""
     response = plan.screens.response
     if Gives.RIGHT not in response.gives:
         return None
+    if trial.form is Form.TYPE:
+        scored = [response.score_answer(trial.arrangement, answer) for answer in trial.answers]
+        if scored[0].chose_good is None:
+            return None
+        return sum(share for share, one in zip(shares, scored, strict=True) if one.chose_good)
     right = response.correct_answer(trial.arrangement)
     # A sentence without an expected answer has no right answer.
-    return trial.answers.index(right) if right in trial.answers else None
+    return shares[trial.answers.index(right)] if right in trial.answers else None

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.data.codes import read_codes
 from analysis.findings.finding import Finding, FindingInputs, Findings
-from analysis.statistics.agreement import krippendorff_alpha
+from analysis.statistics.agreement import cohen_kappa, krippendorff_alpha
 from analysis.statistics.clustered import agreement_of, log_f, student_quantile
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column
@@ -27,17 +27,6 @@ _METHODS = (
     "Intervals: 95%, Student's t on the scale of log F, leaving out each answer once (jackknife). "
     "Perfect agreement, and fewer than ten answers, have none.",
 )
-
-
-def cohen_kappa(table: Floats) -> float:
-    """Return Cohen's kappa of a table of codes; NaN if both coders always chose one category.
-
-    Args:
-        table: Shape ``(categories, categories)``: how many answers got each pair of categories.
-    """
-    n = table.sum()
-    by_chance = float(table.sum(axis=1) @ table.sum(axis=0)) / n**2
-    return float((np.trace(table) / n - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan
 
 
 def alpha_of_table(table: Floats) -> float:

@@ -16,7 +16,7 @@ from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
 from experiment.materials.fresh import draw_parallel_items, parse_parallel_id
-from experiment.materials.read import item_table, load_items, materials_hash, read_items
+from experiment.materials.read import find_items, item_table, load_items, materials_hash, read_items
 from experiment.records import Item
 from experiment.seeds import generator
 from experiment.studies.load import load_study
@@ -142,7 +142,7 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
     study = load_study(name_or_folder)
     _grammar_of(study)
     index = index_materials(load_items(study))
-    of_study = list(read_items(_find_items(shown)))
+    of_study = list(read_items(find_items(shown)))
     items, left_out = draw_parallel_items(index.items, of_study, draws, generator(seed, "fresh"))
     if not items:
         raise MaterialsError(
@@ -164,21 +164,6 @@ def fresh(name_or_folder: str, shown: Path, draws: int, seed: int, out: Path) ->
             "Left out, because the study shows too many combinations of their words, or the draws "
             "have no other: " + ", ".join(left_out)
         )
-
-
-def _find_items(path: Path) -> Path:
-    """Return the table of items in a folder of lists or of an export; a file is itself."""
-    if not path.is_dir():
-        return path
-    tables = [path / f"items{suffix}" for suffix in (".csv", ".tsv", ".parquet")]
-    existing = [table for table in tables if table.is_file()]
-    if not existing:
-        raise MaterialsError(
-            "the folder holds no table of items",
-            where=str(path),
-            expected="a folder that `parallax lists build` or `parallax export` wrote",
-        )
-    return existing[0]
 
 
 @materials.command()

@@ -80,9 +80,7 @@ def find_differences(
             remedy="Repeat --separate for each file",
         )
     items = [i for of_template in frames.values() for group in of_template.values() for i in group]
-    response = known_response(study)
-    decides = response is None or Gives.RIGHT in response.gives
-    predicted = [_predict(scores, items, decides=decides) for scores in models]
+    predicted = [_predict(scores, items, decides=are_choices(study, items)) for scores in models]
     of_items = iter(
         fmean(abs(first - second) for first, second in combinations(values, 2))
         for values in zip(*predicted, strict=True)
@@ -103,6 +101,13 @@ def find_differences(
             remedy="Build the lists without --separate, or add other items or models",
         )
     return differences
+
+
+def are_choices(study: Study, items: Iterable[Item]) -> bool:
+    """Return whether answers to items are choices of a version, which models make as well."""
+    response = known_response(study)
+    types = () if response is None else map(response.of_item, items)
+    return all(Gives.RIGHT in type_.gives and not type_.measures for type_ in types)
 
 
 def _predict(scores: ModelScores, items: Sequence[Item], *, decides: bool) -> list[float]:

@@ -115,6 +115,25 @@ def read_items(path: Path, refused: OnRefused | None = None) -> Iterator[Item]:
             ) from error
 
 
+def find_items(path: Path) -> Path:
+    """Return the table of items in a folder of lists or of an export; a file is itself.
+
+    Raises:
+        MaterialsError: The folder has none.
+    """
+    if not path.is_dir():
+        return path
+    tables = [path / f"items{suffix}" for suffix in (".csv", ".tsv", ".parquet")]
+    existing = [table for table in tables if table.is_file()]
+    if not existing:
+        raise MaterialsError(
+            "the folder holds no table of items",
+            where=str(path),
+            expected="a folder that `parallax lists build` or `parallax export` wrote",
+        )
+    return existing[0]
+
+
 def item_from_row(row: Mapping[str, object]) -> Item:
     """Return the item in a row of the items table, including further columns.
 

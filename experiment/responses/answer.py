@@ -106,7 +106,7 @@ class GivenAnswer:
     @property
     def place(self) -> str:
         """The chosen side or point as text; empty if the answer has neither."""
-        return str(self.side or self.rating or "")
+        return str(self.side or ("" if self.rating is None else self.rating))
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,6 +258,11 @@ class ResponseType(Timed, Proposals, ABC):
         """The largest number of answers that a trial offers; each has a key."""
         return len(PAIR)
 
+    @property
+    def rating_ends(self) -> tuple[int, int]:
+        """The lowest and the highest rating of a type that asks for points of a scale."""
+        return 1, self.n_answers
+
     def n_offered(self, options: str | None) -> int:
         """Return how many answers a trial offers.
 

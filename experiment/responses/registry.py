@@ -24,6 +24,7 @@ RESPONSE_TYPES = Registry(
         "read_then_rate": "experiment.responses.reading.read_then_rate:ReadThenRate",
         "rating": "experiment.responses.rating.rating:Rating",
         "scales": "experiment.responses.rating.rating:Scales",
+        "slider": "experiment.responses.rating.slider:Slider",
         "option_list": "experiment.responses.choice.choice:OptionList",
         "prefix_completion": "experiment.responses.choice.choice:PrefixCompletion",
         "sentence_pair": "experiment.responses.choice.choice:SentencePair",

@@ -46,7 +46,7 @@ def read_model_scores(path: Path) -> ModelScores:
         raise TableError("there is no such file", where=str(path), expected="scores of a model")
     from experiment.tables.parquet import open_parquet
 
-    metadata = open_parquet(path).schema_arrow.metadata or {}
+    metadata = open_parquet(path).metadata.metadata or {}
     if b"model" not in metadata:
         raise TableError(
             "the file does not name its model",

@@ -152,10 +152,12 @@ class Ask:
     Attributes:
         prompt: The preceding text; empty for a sentence by itself.
         answers: The possible continuations.
+        after: If the answers are words for a gap: the text after it; else None.
     """
 
     prompt: str
     answers: tuple[str, ...]
+    after: str | None = None
 
 
 class Prompter:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lm.answering.labels import read_label
+from lm.completions import Gap, completion_logprobs
 from lm.errors import LmError
 from lm.scorer import Scorer
 
@@ -44,12 +45,15 @@ class Question:
         answers: The possible answers.
         seed: The seed of samples, if the model has to be sampled.
         thinking: The most tokens of thinking before the answer; 0 for an immediate answer.
+        after: If the answers are words for a gap: the text after it, which may be empty. Prompt and
+            answers are then in the form that the model reads.
     """
 
     prompt: str
     answers: tuple[str, ...]
     seed: int = 0
     thinking: int = 0
+    after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +181,17 @@ class LocalAnswerer:
             for request, token_scores in zip(distinct_requests, scores, strict=True)
         }
         return [
-            Reply(tuple(logprobs[request] for request in self._make_requests(question)))
+            self._complete(question)
+            if question.after is not None
+            else Reply(tuple(logprobs[request] for request in self._make_requests(question)))
             for question in questions
         ]
+
+    def _complete(self, question: Question) -> Reply:
+        """Return the log-probability of each word for a gap; see ``lm.completions``."""
+        gap = Gap(question.prompt, question.after or "")
+        [logprobs] = completion_logprobs(self._scorer, [gap], [question.answers])
+        return Reply(tuple(logprobs))
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
         """Raise an LmError if one of the questions is too long for the model."""
@@ -191,6 +203,8 @@ class LocalAnswerer:
                 encoder.encode(*request)
 
     def _make_requests(self, question: Question) -> list[tuple[str, str]]:
+        if question.after is not None:
+            return []
         if not question.prompt:
             return [("", answer) for answer in question.answers]
         prompt = self._write(question.prompt)
@@ -291,6 +305,8 @@ def _make_cache_key(answerer: Answerer, question: Question) -> str:
     parts: list[object] = [answerer.identity, question.prompt, list(question.answers), seed]
     if question.thinking:
         parts.append(question.thinking)
+    if question.after is not None:
+        parts.append({"after": question.after})
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 

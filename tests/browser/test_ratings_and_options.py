@@ -52,6 +52,47 @@ def test_yes_and_no_are_what_was_pressed_clicked_and_announced(anywhere, page, t
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("anywhere", ["static"], indirect=True)
+def test_a_slider_has_no_handle_until_a_key_or_a_click_places_it(anywhere, page, tmp_path: Path):
+    study = shutil.copytree(EXAMPLE.parent / "given_lists", tmp_path / "given_lists")
+    toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
+                  (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
+    toml = toml.replace('response = "rating"', 'response = "slider"')
+    toml = re.sub("^points = .*\n", "show_number = true\n", toml, flags=re.MULTILINE)
+    toml = toml.replace("[trial.parameters]", "[trial]\nlockout_ms = 0\n\n[trial.parameters]")
+    (study / "study.toml").write_text(toml, encoding="utf-8")
+    link = anywhere.launch(study)
+    consent(page, link)
+    start(page)
+    slider, track, number = (
+        page.locator(name) for name in ("#slider-position", ".track", ".number")
+    )
+    expect(slider).to_have_class("absent")
+    assert_good(page, "a slider")
+    page.keyboard.press("Enter")
+    expect(page.locator("#slider-hint")).to_have_text("Please answer this question.")
+    positions = []
+    for keys, position in (
+        (["ArrowRight"], 50), (["ArrowRight", "ArrowRight"], 51), (["PageDown", "PageUp"], 60),
+        (["7"], 70), (["0"], 0), (["Home", "ArrowRight"], 1), (["End", "ArrowLeft"], 99),
+    ):  # fmt: skip
+        for key in keys:
+            page.keyboard.press(key)
+        expect(number).to_have_text(str(position))
+        choose(page, lambda: page.keyboard.press("Enter"))
+        positions.append(position)
+        expect(slider).to_have_class("absent")
+    box = track.bounding_box()
+    track.click(position={"x": box["width"] / 2, "y": 20})
+    expect(number).to_have_text("50")
+    track.click(position={"x": box["width"] - 1, "y": 20})
+    page.get_by_role("button", name="Next").click()
+    expect_page(page, "questionnaire")
+    [stored] = anywhere.stored(link)
+    assert [response.rating for response in stored.responses] == [*positions, 100]
+    assert [one.input_method for one in stored.responses] == ["key"] * 7 + ["pointer"]
+
+
 def test_several_scales_take_a_point_each_by_key_or_click_and_let_it_be_changed(
     site, page, tmp_path: Path
 ):

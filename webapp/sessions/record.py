@@ -44,7 +44,7 @@ class PostedAnswer(Measurements):
     side: Side | None = Field(default=None, description="the side of the chosen option")
     rating: int | None = Field(
         default=None,
-        ge=1,
+        ge=0,
         le=999_999_999,
         description="the point on the scale; with several scales, a digit each",
     )

@@ -31,6 +31,8 @@ import { TrialConditions } from "./trial_conditions.js";
  * @property {boolean} late Whether the last answer came after the deadline.
  * @property {(trial: Trial) => void} show
  * @property {() => void} close Stops accepting presses.
+ * @property {(option: HTMLElement, press: Press, code?: string) => void} [choose] Takes a press that
+ *   the page's own listeners do not see.
  */
 /**
  * What the page passes to a view: the parameters of ``TrialView``, and classes to use.
@@ -45,6 +47,7 @@ import { TrialConditions } from "./trial_conditions.js";
  * @property {typeof Deadline} Deadline
  * @property {typeof TrialConditions} TrialConditions
  * @property {typeof makeTrialView} makeTrialView
+ * @property {typeof setTextWithPictures} setTextWithPictures
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
  *   keyof ReturnType<import("./trial_conditions.js").DisplayMonitor["endTrial"]>>} Choice */
@@ -61,11 +64,14 @@ const LONGEST_HOLD_MS = 400;
 /**
  * Returns the view for the trials of a response type.
  * @param {ResponseScript} responseScript
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "TrialConditions" | "makeTrialView">} tools
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "TrialConditions" | "makeTrialView" | "setTextWithPictures">} tools
  * @returns {View}
  */
 export function makeTrialView(responseScript, tools) {
-  if (responseScript.view) return responseScript.view({ ...tools, OnsetClock, Presses, Deadline, TrialConditions, makeTrialView });
+  if (responseScript.view) {
+    const shared = { OnsetClock, Presses, Deadline, TrialConditions, makeTrialView, setTextWithPictures };
+    return responseScript.view({ ...tools, ...shared });
+  }
   const { place, keys, settings, onChoice, signal } = tools;
   return new TrialView(place, keys, settings, responseScript, onChoice, signal);
 }
@@ -104,7 +110,7 @@ export class TrialView {
     this.#conditions = new TrialConditions(place, signal);
     this.#clock = new OnsetClock(signal);
     this.#deadline = new Deadline(place, settings.deadline_ms);
-    this.#presses = new Presses(place, signal, (option, press) => this.#choose(option, press));
+    this.#presses = new Presses(place, signal, (option, press) => this.choose(option, press));
     this.#listen();
   }
 
@@ -208,7 +214,7 @@ export class TrialView {
     const listening = { signal: this.#signal };
     for (const option of this.#findAll("[data-side]")) {
       option.addEventListener("click", (event) => {
-        this.#choose(option, this.#presses.fromClick(event));
+        this.choose(option, this.#presses.fromClick(event));
       });
     }
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -218,7 +224,7 @@ export class TrialView {
       const option = meant[this.#keys.findOption(event)];
       if (!option || option.hidden) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
-      this.#choose(option, { downMs, upMs: null, method: "key", trusted }, event.code);
+      this.choose(option, { downMs, upMs: null, method: "key", trusted }, event.code);
     };
     const onMove = (/** @type {PointerEvent} */ event) => {
       // Without movement, the pointer only happens to be over an option of the new trial.
@@ -229,11 +235,12 @@ export class TrialView {
   }
 
   /**
+   * Takes a press of an option; one that comes too early, or completes nothing, answers nothing.
    * @param {HTMLElement} option
    * @param {Press} press
    * @param {string} [code] The code of the key that is still down.
    */
-  #choose(option, press, code) {
+  choose(option, press, code) {
     const trial = this.#trial;
     if (!trial) return;
     const onset = this.#clock.onset;

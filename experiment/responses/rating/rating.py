@@ -61,12 +61,14 @@ class Scale(OneVersion):
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its scale; only a good version has a side."""
         is_good = options[0] == Variant.GOOD
-        return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
+        lowest, highest = self.rating_ends
+        return Arrangement(Side.FIRST if is_good else None, options, highest - lowest + 1)
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer is a point of the scale."""
         has_rating_only = answer.side is None and answer.steps is None and answer.details is None
-        return has_rating_only and answer.rating in range(1, self.n_answers + 1)
+        lowest, highest = self.rating_ends
+        return has_rating_only and answer.rating in range(lowest, highest + 1)
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the chosen point; no rating is right or wrong."""
@@ -78,7 +80,8 @@ class Scale(OneVersion):
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return the highest point for a good version, the lowest for any other."""
-        return GivenAnswer(rating=self.n_answers if arrangement.good_side else 1)
+        lowest, highest = self.rating_ends
+        return GivenAnswer(rating=highest if arrangement.good_side else lowest)
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
@@ -86,9 +89,10 @@ class Scale(OneVersion):
         """Return the rating of a simulated participant."""
         is_good = options[0] == known.good
         rater = cast(Rater, responder)
-        return GivenAnswer(
-            rating=rater.rate(known.item.kind, self.n_answers, is_good, known.accuracy, rng)
-        )
+        lowest, highest = self.rating_ends
+        n_points = highest - lowest + 1
+        point = rater.rate(known.item.kind, n_points, is_good, known.accuracy, rng)
+        return GivenAnswer(rating=lowest + point - 1)
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
         """Yield a rule for the catch trials that have two versions, or an example of a rule."""
@@ -101,7 +105,8 @@ class Scale(OneVersion):
     @property
     def example_note(self) -> str:
         """The note that `parallax study show` prints above its examples."""
-        return f"a trial shows one of the texts, and asks for a point from 1 to {self.n_answers}"
+        lowest, highest = self.rating_ends
+        return f"a trial shows one of the texts, and asks for a point from {lowest} to {highest}"
 
 
 class Points(BaseModel):

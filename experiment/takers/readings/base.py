@@ -99,6 +99,7 @@ READINGS = Registry(
         "after_instructions": "experiment.takers.readings.sentence:AfterInstructions",
         "acceptability": "experiment.takers.readings.acceptability:Acceptability",
         "forced_choice": "experiment.takers.readings.forced_choice:ForcedChoice",
+        "completion": "experiment.takers.readings.completion:Completion",
         "rating": "experiment.takers.readings.rating:Rating",
     },
     group="parallax.readings",

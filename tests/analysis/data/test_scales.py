@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.data.scales import find_scales, select_rules_of_scale, select_scale
+from analysis.data.scales import (
+    find_scales,
+    is_slider,
+    rating_ends,
+    select_rules_of_scale,
+    select_scale,
+)
 from analysis.errors import AnalysisError
 from experiment.exclusion.rules import verdict
 from experiment.studies.load import load_study
@@ -34,3 +40,14 @@ def test_responses_without_the_column_of_a_scale_are_refused():
     said = 'the responses lack the column "rating_plausibility". Expected a column for each scale'
     with pytest.raises(AnalysisError, match=said):
         select_scale(run, find_scales(study), "plausibility")
+
+
+@pytest.mark.parametrize(
+    ("response", "imported", "ends", "slides"),
+    [("slider", None, (0, 100), True), ("rating", None, (1, 7), False),
+     ("rating", (1.0, 9.0), (1, 9), True)],
+)  # fmt: skip
+def test_a_slider_and_imported_numbers_have_their_ends(response, imported, ends, slides):
+    study = load_study("minimal").model_copy(update={"response": response})
+    run = replace(island_run(1, 4, 4), study=study, rating_ends=imported)
+    assert (rating_ends(run), is_slider(run)) == (ends, slides)

@@ -8,9 +8,11 @@ import pytest
 
 from analysis.data.load import load_run, load_scores
 from analysis.findings.finding import ComparisonOptions
+from analysis.findings.item_discrimination import _find_obstacle, compare_discriminations
 from analysis.findings.item_map import _mark
 from tests.analysis import small_run
 from tests.analysis.chosen_findings import compare_by
+from tests.analysis.statistics.test_two_parameters import judgments as lsat_judgments
 
 
 def test_items_stand_out_by_the_intervals_of_their_accuracy():
@@ -52,5 +54,42 @@ def test_a_report_has_the_map_on_request(tmp_path: Path):
     models = result.statistics["item_map_models"].set_index("judge")
     # Right on s-1 and p-2; the two scores of p-1 are equal, which counts as wrong.
     assert models.loc["5-gram", "share"] == pytest.approx(0.5)
-    assert [drawing.name for drawing in result.drawings if drawing.name == "item_map"]
+    assert {"item_map", "item_plots"} <= {drawing.name for drawing in result.drawings}
+    # Only s-2 is answered rightly by one of the two people and wrongly by the other.
+    assert (
+        "The two-parameter model of items was left out: it needs 3 items that some people get "
+        "right and some wrong, and there is 1."
+    ) in result.left_out
     assert "item_map" not in compare_by(["item_map"], run, scores).statistics
+
+
+def test_discriminations_need_a_hundred_answers_to_an_item():
+    def judged(n: int) -> pd.DataFrame:
+        rows = [(f"i{item}", answer == 0) for item in range(3) for answer in range(n)]
+        return pd.DataFrame(rows, columns=["item_id", "chose_good"])
+
+    people = SimpleNamespace(sd_people=1.0)
+    assert _find_obstacle(judged(99), people) == (
+        "the items have 99 answers each (the median), and it needs 100. With fewer, a "
+        "discrimination is known too badly to say that items differ"
+    )
+    assert _find_obstacle(judged(100), people) == ""
+    assert "people do not differ in ability" in _find_obstacle(
+        judged(100), SimpleNamespace(sd_people=0.0)
+    )
+
+
+def test_the_report_says_which_model_the_data_prefer():
+    judges = pd.DataFrame({"judge": ["p"], "is_model": [False], "ability": [0.0]})
+    inputs = SimpleNamespace(
+        judged=SimpleNamespace(decisions={}), context=SimpleNamespace(table=lambda *args: args)
+    )
+    items = pd.DataFrame({"item_id": [f"item {n}" for n in range(5)], "good": "text", "p": 1.0})
+    fitted = SimpleNamespace(judges=judges, sd_people=1.0)
+    [table] = compare_discriminations(inputs, fitted, lsat_judgments(), items).tables
+    # anova(rasch(LSAT), ltm(LSAT ~ z1)) of R's ltm: .57 with 4 degrees of freedom, p = .967.
+    assert table[2] == (
+        "One parameter is enough: no difference in discrimination was shown (likelihood ratio "
+        "test, chi-squared(4) = 0.6, p = .967). Of 5 items, the discriminations of 0 lie above or "
+        "below 0.76, that of all items together."
+    )

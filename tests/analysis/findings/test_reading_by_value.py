@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from analysis.data.inclusion import PAIR, PROBABILITY, STRATUM, WEIGHT
 from analysis.data.readings import _drop_far_times, _remove_length_effect
 from analysis.findings.comparisons import COMPARISONS
 from analysis.findings.design_model import READING_MODEL
+from analysis.findings.finding import FindingInputs
 from analysis.findings.measures import READING_EFFECTS
 from analysis.maze.analysis import MAZE_ACCURACY
 from experiment.studies.analysis_plan import Analysis, Comparison
@@ -92,6 +94,26 @@ def test_a_difference_in_per_cent_is_that_of_the_times_not_of_their_logarithms()
     assert rows[["percent_low", "percent_high"]].to_numpy(float) == pytest.approx(ends)
 
 
+def test_times_are_weighted_by_the_probabilities_of_their_frames():
+    """Two of eight frames have three times the weight, and take 800 ms instead of 500 in b."""
+    judgments = answers()
+    heavy = judgments["frame"].isin(["f0", "f1"])
+    drawn = judgments.assign(
+        **{WEIGHT: np.where(heavy, 3.0, 1.0), PROBABILITY: 0.0, STRATUM: 1, PAIR: 0}
+    )
+    times = readings(judgments)
+    slow = times["item_id"].isin(["0b", "1b"]) & (times["region"] == 2)
+    times.loc[slow, "rt_ms"] *= 800 / 500
+    given = given_of(drawn, readings=times)
+    means = frame_of(READING_EFFECTS.run(given), "reading_times").set_index(["cell", "region"])
+    assert means.loc[("b", 2), "rt_ms"] == pytest.approx((800 * 500) ** 0.5)
+    effects = READING_EFFECTS.run(given).statistics["reading_effects"].set_index("region")
+    assert effects.loc[2, "estimate"] == pytest.approx(np.log(400 / (800 * 500) ** 0.5))
+    row = _compared(times.assign(relative_region=times["region"] - 2), of="log_rt", given=given)
+    assert row["estimate"] == pytest.approx(np.log((800 * 500) ** 0.5 / 400))
+    assert np.exp(row["first"] - row["second"]) == pytest.approx((800 * 500) ** 0.5 / 400)
+
+
 def test_holms_correction_is_over_all_regions_of_a_construction():
     rows = found().statistics["reading_effects"]
     assert len(rows) == 2
@@ -135,9 +157,16 @@ def test_regions_are_compared_relative_to_the_critical_one():
     assert rows.loc[rows["region"] == 0, "percent"].item() == pytest.approx(-20)
 
 
-def _compared(times: pd.DataFrame, *, plan: dict[str, object] | None = None, **declared: object):
+def _compared(
+    times: pd.DataFrame,
+    *,
+    plan: dict[str, object] | None = None,
+    given: FindingInputs | None = None,
+    **declared: object,
+):
     """The one comparison of a study that reads these times."""
-    given = given_of(answers(), readings=times)
+    given = given or given_of(answers(), readings=times)
+    given = replace(given, run=replace(given.run, readings=times))
     asked = Comparison.model_validate({"name": "asked", "compare": "condition: b - a"} | declared)
     items = given.run.items.assign(
         template="", context="", good="w1 w2", bad="", distractor="", contrast="bad"

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.data.load import load_run, load_scores
+from experiment.studies.analysis_plan import Comparison
 from experiment.tables.files import write_table
 from experiment.tables.schemas import INCLUSION
 from tests.analysis import small_run
@@ -66,7 +68,7 @@ def test_a_report_weights_accuracies_and_says_that_items_were_chosen(tmp_path: P
     [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
     assert sentence.startswith(
         "The items were chosen: 2 of 6 frames were drawn, those on which 5-gram and rnn differ "
-        "more often than others (1 of 2). Accuracies, and differences between"
+        "more often than others (1 of 2). Accuracies, means, and differences between"
     )
     assert [table.name for table in result.tables if table.name == "nearer_to_people"]
 
@@ -82,23 +84,59 @@ def test_a_pair_of_frames_counts_as_much_as_if_its_exchange_were_drawn_at_random
     assert drawn["n_drawn"].to_dict() == {"differ": 1, "agree": 1}
 
 
-def test_ratings_are_not_weighted_and_the_report_says_for_which_frames_they_hold(tmp_path: Path):
+def test_comparisons_of_ratings_are_weighted_but_for_slopes(tmp_path: Path):
     run = island_run()
-    frames = run.items[["template", "frame"]]
+    frames = run.items[["template", "frame"]].drop_duplicates().to_dict("records")
+    # Four of sixteen frames were drawn with a quarter of the others' probability.
     table = [
-        row | {"difference": 1.0, "stratum": "differ", "probability": 0.5, "models": "a; b"}
-        for row in frames.drop_duplicates().to_dict("records")
-    ]
-    empty = {"pair": None, "exchange": None}
-    write_table(INCLUSION, [row | empty for row in table], tmp_path / "inclusion.csv")
+        row | {"difference": 1.0, "stratum": "differ", "probability": 0.2 if n < 4 else 0.8,
+               "models": "a; b", "pair": None, "exchange": None}
+        for n, row in enumerate(frames)
+    ]  # fmt: skip
+    write_table(INCLUSION, table, tmp_path / "inclusion.csv")
     design = run.study.design.model_copy(update={"inclusion": "inclusion.csv"})
-    study = run.study.model_copy(update={"folder": tmp_path, "design": design})
-    result = compare_by(["separating", "comparisons"], replace(run, study=study))
-    [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
-    assert "No statistic is weighted by the frames' probabilities of being drawn" in sentence
-    tables = [table for table in result.tables if table.name.startswith("comparisons")]
-    note = (
-        "Comparisons are not weighted: they hold for the frames that were shown, which were drawn "
-        "where models differ, not for all that could be drawn."
+    declared = tuple(
+        Comparison(name=name, compare=compare, role="exploratory")
+        for name, compare in (
+            ("length", "length: short - long"),
+            ("steps", "slope of steps"),
+        )
     )
-    assert {note in table.notes for table in tables} == {True}
+    study = run.study.model_copy(
+        update={"folder": tmp_path, "design": design, "comparisons": declared}
+    )
+    items = run.items.assign(own_steps=[str(n % 7) for n in range(len(run.items))])
+    result = compare_by(
+        ["separating", "comparisons", "ratings"], replace(run, study=study, items=items)
+    )
+    [sentence] = [text for text in result.summary if text.startswith("The items were chosen")]
+    assert sentence.startswith(
+        "The items were chosen: 16 of 16 frames were drawn, more often those for which the scores "
+        "of a and b differ more. Means, shares, and differences between conditions are weighted"
+    )
+    ratings = run.responses.merge(run.items, on="item_id")
+    heavy = ratings["frame"].isin([row["frame"] for row in frames[:4]])
+    weight = np.where(heavy, 4.0, 1.0)
+    in_condition = {
+        name: np.average(ratings["rating"][chosen], weights=weight[chosen])
+        for name in ratings["condition"].unique()
+        for chosen in [ratings["condition"] == name]
+    }
+    means = result.statistics["ratings"].set_index("condition")["mean"]
+    assert means.to_dict() == pytest.approx(in_condition)
+    rows = result.statistics["comparisons"].set_index("name")
+    first, second = (
+        (in_condition[f"island_{length}"] + in_condition[f"nonisland_{length}"]) / 2
+        for length in ("short", "long")
+    )
+    assert rows.loc["length", "estimate"] == pytest.approx(first - second)
+    assert (rows.loc["length", "first"], rows.loc["length", "second"]) == pytest.approx(
+        (first, second)
+    )
+    [table] = [table for table in result.tables if table.name == "comparisons_exploratory"]
+    assert table.notes[-2:] == (
+        "Frames are weighted by the inverse of their probability of being drawn: comparisons hold "
+        "for all frames that could be drawn.",
+        "Slopes are not weighted: steps holds for the frames that were shown, which were drawn "
+        "where models differ.",
+    )

@@ -107,3 +107,18 @@ def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):
     assert "but the study has only one" in asked(RATINGS, "--scale", "plausibility").output
     means = asked(several, "--means", "means.csv").output
     assert "--means holds the means of one scale; name it with --scale" in means
+
+
+def test_a_slider_is_simulated_as_finely_divided_nine_points():
+    nine, slider = (
+        ScaleModel(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4, lowest)
+        for points, lowest in ((9, 1), (101, 0))
+    )
+    assert list(nine.bounds) == [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5]
+    assert slider.bounds[[0, -1]] == pytest.approx([-3.5, 3.5])
+    assert slider.mean(0) == pytest.approx(50)  # the middle, by symmetry
+    own = np.arange(60_000)
+    drawn = slider.draw(np.full(len(own), slider.find_base(30.0)), Coded(own, own, own % 1),
+                        np.random.default_rng(1))  # fmt: skip
+    assert set(drawn) == set(range(101))
+    assert drawn.mean() == pytest.approx(30, abs=4 * drawn.std() / np.sqrt(len(own)))

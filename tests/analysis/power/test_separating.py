@@ -36,3 +36,6 @@ def test_trials_on_which_models_differ_are_counted_and_their_answers_shared_out(
         f"({ceil(answers / 1.6)} participants at random)."
     )
     assert [*describe_separating(STUDY, replace(built, inclusion=()), options(PLAN, 5))] == []
+    # Who reads chooses no version.
+    read = STUDY.model_copy(update={"response": "self_paced"})
+    assert [*describe_separating(read, built, options(PLAN, 5))] == []

@@ -16,12 +16,12 @@ import pytest
 from analysis import statistics
 
 # A fitted model is an object, which holds its tables: docs/decisions/fitted-model.md says why.
-MODELS = {"fit", "fit_item_map"}
+MODELS = {"fit", "fit_item_map", "fit_two_parameters"}
 # What the mixed model and the ratings are made of: a mask, terms, effects, one number an item; and
 # what is said below a table, and the estimate of one comparison.
 PARTS = {
     "bounded_rows", "row_effects", "default_terms", "item_differences", "withheld_notes",
-    "sensitivity_contrast", "find_drawn",
+    "sensitivity_contrast", "find_drawn", "find_weights", "has_both_answers",
 }  # fmt: skip
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}

@@ -7,10 +7,11 @@ import pytest
 from analysis.takers.taking import take_sessions
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
-from experiment.takers.readings.base import READINGS
+from experiment.takers.readings.base import READINGS, load_reading
+from experiment.takers.session import Form
 from tests.analysis.takers.sessions import EXAMPLES, PRESENTATIONS, knowing, planned
 
-CHOICES = tuple(READINGS.built_in)
+CHOICES = tuple(name for name in READINGS.built_in if Form.CHOOSE in load_reading(name).forms)
 WITHOUT_PROMPTS = ("sentence", "difference", "after_instructions")
 # Readings that fit a study; of others, all do.
 FIT = {

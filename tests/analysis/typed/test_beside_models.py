@@ -1,6 +1,7 @@
 """People's answers beside a model's distribution of words, by hand and from file to report."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,10 @@ from analysis.commands.import_judgments import judgments
 from analysis.compare import command as compare
 from analysis.errors import AnalysisError
 from analysis.readers.judgments import read_judgments
-from analysis.typed.completions import find_blanks, read_completions
+from analysis.typed.completions import Blank, complete, find_blanks, read_completions
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
 from analysis.typed.same_answers import SameAnswers
+from lm.scorer import TokenScores
 from tests.lm.toy_models import ngram_folder
 
 # Six of ten people say stamp and four letter; the model gives them .7 and .1.
@@ -107,6 +109,27 @@ def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
     assert texts.loc["a1", "covered"] == 1
 
 
+def test_in_scripts_without_spaces_words_are_relative_to_peoples_or_refused():
+    """Of a text that goes on, each word fills the gap without a space; no word is a model's own."""
+    scored = []
+
+    def score(requests):
+        scored.extend(requests)
+        return [TokenScores((text,), np.log([0.5]), np.array([False])) for _, text in requests]
+
+    model = SimpleNamespace(score=score, words=["the"], name="toy", trained_on="nothing")
+    model.token_ends = model.boundary_logprobs = len  # as a model of parts of words has them
+    goes_on = Blank("a", "good", "天上有", "。", ("鸟", "云"))
+    rows = list(complete(model, [goes_on], 10, str))
+    assert [text for _, text in scored] == ["天上有鸟。", "天上有云。"]
+    assert [(row[2], row[4], row[5]) for row in rows] == [
+        ("鸟", "", "whole text"),
+        ("云", "", "whole text"),
+    ]
+    with pytest.raises(AnalysisError, match="ends with its gap, and its script has no spaces"):
+        list(complete(model, [Blank("a", "good", "天上有", "", ("鸟",))], 10, str))
+
+
 def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
     (tmp_path / "other.csv").write_text("item_id,word\na1,cat\n")
     with pytest.raises(AnalysisError, match="the table has no column version, logprob_nats"):
@@ -116,8 +139,13 @@ def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
     with pytest.raises(AnalysisError, match="the answers were not typed"):
         find_blanks(untyped)
     prompts = type(people)(**{**_fields(people), "items": people.items.assign(good="a prompt")})
-    with pytest.raises(AnalysisError, match="no text has a gap, so that no model can complete"):
+    with pytest.raises(AnalysisError, match="no text has one gap, so that no model can complete"):
         find_blanks(prompts)
+    picture = "![a drawing](data:image/png;base64,aaaa)"
+    for change in ({"good": "The ___ saw a ___."}, {"good": "A ___.", "context": picture}):
+        left_out = type(people)(**{**_fields(people), "items": people.items.assign(**change)})
+        with pytest.raises(AnalysisError, match="no text has one gap"):
+            find_blanks(left_out)
     with pytest.raises(AnalysisError, match="completions can only be written as CSV"):
         run(completions, "model", *imported, "--out", tmp_path / "out.txt")
     given = ["model", "--out", str(tmp_path / "out.csv")]

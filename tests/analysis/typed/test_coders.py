@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.statistics.agreement import cohen_kappa
 from analysis.typed.coders import (
     alpha_of_table,
-    cohen_kappa,
     describe_agreement,
     estimate_with_interval,
 )

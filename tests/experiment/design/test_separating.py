@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from experiment.design.audit.audit import audit
@@ -20,7 +22,7 @@ from experiment.design.separating import (
 )
 from experiment.errors import DesignError
 from experiment.records import Item
-from experiment.tables.model_scores import ModelScores
+from experiment.tables.model_scores import ModelScores, read_model_scores
 from tests.experiment.design.small_studies import (
     MIXED,
     MIXED_ITEMS,
@@ -108,6 +110,33 @@ def test_scores_differ_in_standard_deviations_if_no_answer_is_right():
     # One frame of 20 is -2: the mean is -.1, the variance .19, and the deviation .1 or 1.9.
     assert found["ITEM=item1"] == pytest.approx(2 * 0.1 / 0.19**0.5)
     assert found["ITEM=item0"] == pytest.approx(2 * 1.9 / 0.19**0.5)
+
+
+def test_sentences_that_are_read_have_scores_of_one_version(tmp_path: Path):
+    study = STUDY.model_copy(update={"response": "self_paced"})
+    rows = [
+        {"item_id": item.item_id, "construction": "pair", "condition": item.condition,
+         "contrast": "bad", "variant": "good", "logprob_nats": -float(number // 2),
+         "n_tokens": 1, "n_unknown": 0}
+        for number, item in enumerate(ITEMS)
+    ]  # fmt: skip
+    models = []
+    for name, of_model in (("a", rows), ("b", rows[::-1])):
+        nats = [row["logprob_nats"] for row in of_model]
+        path = tmp_path / f"{name}.parquet"
+        table = pa.Table.from_pylist(
+            [row | {"logprob_nats": value} for row, value in zip(rows, nats, strict=True)]
+        )
+        # As `parallax lm score` does, which knows all facts only at the end.
+        with pq.ParquetWriter(path, table.schema) as writer:
+            writer.write_table(table)
+            writer.add_key_value_metadata({"model": name})
+        models.append(read_model_scores(path))
+    assert [scores.model for scores in models] == ["a", "b"]
+    found = find_differences(study, FRAMES, models)["pair"]
+    # Scores of 0 to -19 and in the opposite order, with a variance of (20^2 - 1) / 12.
+    assert found["ITEM=item0"] == pytest.approx(19 / (399 / 12) ** 0.5)
+    assert found["ITEM=item9"] == pytest.approx(1 / (399 / 12) ** 0.5)
 
 
 def test_lists_of_separating_frames_keep_every_promise():

@@ -329,7 +329,7 @@ def test_details_are_short_and_alone(answer, problem):
 
 @pytest.mark.parametrize(
     "answer",
-    ["", ', "side": "first", "rating": 2', ', "rating": 0', ', "details": {}', _LONG],
+    ["", ', "side": "first", "rating": 2', ', "rating": -1', ', "details": {}', _LONG],
 )
 def test_an_answer_is_either_a_side_or_a_rating(answer):
     body = f'{{"uuid": "{uuid4()}", "position": 1, "input_method": "key"{answer}}}'

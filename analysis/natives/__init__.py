@@ -1,0 +1,1 @@
+"""Native speakers check a study's sentences on a page of their own; approved items go out."""
