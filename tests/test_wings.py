@@ -90,6 +90,7 @@ WINGS = {
             "experiment.stopping",
             "analysis.findings.stopping",
             "analysis.power.sequential",
+            "analysis.power.stopping_figure",
             "webapp.runs.stopping",
             "webapp.commands.stopping",
         ),

@@ -93,6 +93,7 @@ class ExportedRun:
     # The ends of imported ratings whose scale has no points from 1, such as a slider's.
     rating_ends: tuple[float, float] | None = None
     whole_study: Study | None = None  # with all tasks or scales, if the run has one of them alone
+    part: str = ""  # the name of that task or scale
 
     @property
     def of_parts(self) -> bool:

@@ -60,7 +60,7 @@ def select_scale(run: ExportedRun, response: ResponseType, name: str) -> Exporte
     study = make_study_of_part(run.study, response, name)
     columns = [f"{PREFIX}{scale}" for scale in response.named_scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
-    return replace(run, study=study, responses=responses, whole_study=run.study)
+    return replace(run, study=study, responses=responses, whole_study=run.study, part=name)
 
 
 def select_rules_of_scale(study: Study, name: str) -> list[Rule]:
@@ -104,3 +104,9 @@ def make_study_of_part(study: Study, response: ResponseType, name: str) -> Study
     about = study.study.model_copy(update={"title": part.title}) if part.title else study.study
     trial = study.trial.model_copy(update={"parameters": dict(part.parameters)})
     return study.model_copy(update={"response": part.response, "study": about, "trial": trial})
+
+
+def make_study_of_scale(study: Study, response: ResponseType, name: str) -> Study:
+    """Return the study with one scale alone, and the exclusion rules that apply to it."""
+    rules = select_rules_of_scale(study, name)
+    return make_study_of_part(study, response, name).model_copy(update={"exclusion": rules})

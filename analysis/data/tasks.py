@@ -93,6 +93,7 @@ def select_task(run: ExportedRun, task: str) -> ExportedRun:
         responses=responses,
         readings=_readings_of_task(run, responses, response.types[task]),
         whole_study=run.study,
+        part=task,
     )
 
 

@@ -44,6 +44,8 @@ def _run(inputs: FindingInputs) -> Findings:
         looks = [(asked, look_at_answers(asked, people)) for asked, people in _list_asked(inputs)]
     except ParallaxError as error:
         return Findings(left_out=(f"The stopping rule cannot be applied: {error}",))
+    if not looks:
+        return Findings()
     rows = pd.DataFrame([_describe_look(asked, look) for asked, look in looks])
     return Findings((_make_table(inputs, rule, rows),), {NAME: rows})
 
@@ -59,10 +61,16 @@ def _list_asked(inputs: FindingInputs) -> Iterator[tuple[AskedComparison, list[P
     arrived = read_exported_table(PARTICIPANTS, run.folder, columns).sort_values("number")
     arrived = arrived[arrived["list"].notna()]
     verdicts = run.verdicts.set_index(run.verdicts["participant"].astype(str))["kept"]
-    for asked in list_asked_comparisons(run.study, list(make_items(run.items)), lists):
+    # The rule divides its alpha among the comparisons of all tasks and scales.
+    study, constructions = run.whole_study or run.study, _list_constructions(inputs)
+    for asked in list_asked_comparisons(study, list(make_items(run.items)), lists):
+        if asked.scale not in ("", run.part) or not constructions & {*asked.planned.constructions}:
+            continue
         answers = run.readings if asked.values.measure == LOG_RT else run.responses
         assert answers is not None
-        rows = _list_rows(answers)
+        if asked.scale:
+            answers = answers.rename(columns={"rating": asked.values.column})
+        rows = _list_rows(answers, asked.values.column)
         yield (
             asked,
             [
@@ -84,9 +92,15 @@ def _is_kept(state: str, verdict: bool | None) -> bool | None:
     return None if state in (*_WORKING_STATES, State.FINISHED) else False
 
 
-def _list_rows(answers: pd.DataFrame) -> dict[str, list[dict[str, object]]]:
-    names = ("item_id", "position", "version", "chose_good", "rating", "said_yes", "rt_ms",
-             "relative_region")  # fmt: skip
+def _list_constructions(inputs: FindingInputs) -> set[str]:
+    """Return the constructions of the run, or of its only task."""
+    items = inputs.run.items
+    answered = items["item_id"].isin(inputs.run.responses["item_id"])
+    return {str(name) for name in items.loc[answered, "construction"].unique()}
+
+
+def _list_rows(answers: pd.DataFrame, column: str) -> dict[str, list[dict[str, object]]]:
+    names = ("item_id", "position", "version", column, "rt_ms", "relative_region")
     used = answers[[name for name in names if name in answers]].astype(object)
     used = used.where(used.notna(), None)
     people = answers["participant"].astype(str)

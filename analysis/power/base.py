@@ -139,13 +139,17 @@ def power_table(
     )
 
 
-def session_note(study: Study) -> str:
+def compute_session_minutes(study: Study) -> float:
     """Return the expected session length: above the median, since reaction times are log-normal."""
     mean_ms = (study.simulation.median_rt_ms or TYPICAL_RT_MS) * exp(RT_SPREAD**2 / 2)
-    minutes = study.design.trials_per_list * mean_ms / 60_000 + OTHER_PAGES_MIN
+    return study.design.trials_per_list * mean_ms / 60_000 + OTHER_PAGES_MIN
+
+
+def session_note(study: Study) -> str:
+    """Return the expected session length in a sentence."""
     return (
-        f"A session takes about {minutes:.0f} minutes, of which {OTHER_PAGES_MIN:.0f} for "
-        "consent, instructions and questionnaire."
+        f"A session takes about {compute_session_minutes(study):.0f} minutes, of which "
+        f"{OTHER_PAGES_MIN:.0f} for consent, instructions and questionnaire."
     )
 
 

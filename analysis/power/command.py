@@ -1,10 +1,11 @@
 """``parallax power``: estimate how many participants a study needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
+import pandas as pd
 
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
@@ -156,6 +157,7 @@ def power(
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
     norm = plan_norm(study, built, options)
+    outcomes = []
     for outcome in _compute_power(study, built, options, norm):
         if study.stopping and not outcome.scale:
             # An installation may lack stopping rules.
@@ -164,6 +166,33 @@ def power(
             outcome = add_stopping(study, built, options, outcome)
         sentences = (*outcome.sentences, *describe_separating(study, built, options))
         _print_outcome(replace(outcome, sentences=sentences), out, of_several=scale is None)
+        outcomes.append(outcome)
+    if study.stopping and outcomes[0].scale:
+        _print_stopping_on_scales(study, built, options, outcomes, out)
+
+
+def _print_stopping_on_scales(
+    study: Study,
+    built: BuiltLists,
+    options: PowerOptions,
+    outcomes: Sequence[Outcome],
+    out: Path | None,
+) -> None:
+    """Print what the stopping rule does, which waits for the comparisons on every scale."""
+    from analysis.power.sequential import power_of_stopping
+
+    if options.scale is not None:
+        click.echo("The stopping rule waits for every scale: to simulate it, omit --scale.")
+        return
+    fixed = pd.concat(
+        outcome.table.frame.assign(
+            construction=outcome.table.frame["construction"] + f" ({outcome.scale})"
+        )
+        for outcome in outcomes
+    )
+    click.echo("All scales together:\n")
+    stopped = power_of_stopping(study, built, options, fixed)
+    _print_outcome(stopped, out / STOPPING if out else None, of_several=False)
 
 
 def _compute_power(

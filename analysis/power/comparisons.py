@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.data.scales import find_scales, make_study_of_part, select_rules_of_scale
+from analysis.data.scales import find_scales, make_study_of_scale
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import words_of
 from analysis.power.base import (
@@ -66,11 +66,11 @@ from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
-_COVERED = (
+COVERED = (
     "differences of conditions in accuracy, ratings, yes, shares of a category and reading times, "
     "and for people minus a model"
 )
-_UNSUPPORTED = (
+UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
 )
 _RULES_NOTE = (
@@ -104,8 +104,7 @@ def power_of_comparisons(
         raise click.UsageError("--means holds the means of one scale; name it with --scale.")
     planned = [options.scale] if options.scale is not None else names
     for name in planned:
-        rules = select_rules_of_scale(study, name)
-        of_scale = make_study_of_part(study, several, name).model_copy(update={"exclusion": rules})
+        of_scale = make_study_of_scale(study, several, name)
         closing = _RULES_NOTE if study.exclusion and name == planned[-1] else ""
         outcome = _compute_outcome(of_scale, built, options, len(names))
         yield replace(outcome, scale=name, closing=closing)
@@ -189,7 +188,7 @@ def _compute_outcome(
         raise AnalysisError(
             f"Parallax cannot compute power for {', '.join(unplanned)}",
             where=str(study.folder),
-            expected=f"{_COVERED}; {_UNSUPPORTED}",
+            expected=f"{COVERED}; {UNSUPPORTED}",
         )
     if not prepared:
         raise AnalysisError(
@@ -229,7 +228,7 @@ def iterate_simulations(options: PowerOptions) -> Iterable[int]:
 
 def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
     if names:
-        yield f"Not computed: {', '.join(names)}. Power is computed for {_COVERED}; {_UNSUPPORTED}."
+        yield f"Not computed: {', '.join(names)}. Power is computed for {COVERED}; {UNSUPPORTED}."
 
 
 def _find_ends(model: AnswerModel) -> tuple[int, int]:

@@ -7,31 +7,34 @@ to the values of those who are kept.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 from math import ceil
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from analysis.figures.drawing import (
-    GUIDE,
-    MODELS,
-    PAGE_INCHES,
-    STYLE,
-    TEXT,
-    hide_unlabelled_axes,
-    new_figure,
-)
+from analysis.data.scales import find_scales, make_study_of_scale
+from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import words_of
-from analysis.power.base import STOPPING, Outcome, PowerOptions, study_origin
-from analysis.power.comparisons import Prepared, iterate_simulations, prepare
+from analysis.power.base import (
+    STOPPING,
+    Outcome,
+    PowerOptions,
+    session_note,
+    study_origin,
+)
+from analysis.power.comparisons import (
+    COVERED,
+    UNSUPPORTED,
+    Prepared,
+    iterate_simulations,
+    prepare,
+)
 from analysis.power.simulated_comparisons import (
     code_answers,
     generator_of_study,
     lowest_value,
 )
+from analysis.power.stopping_figure import ALL, draw_stops
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists
@@ -40,12 +43,13 @@ from experiment.stopping.rule import Reason, look_at, take_blocks
 from experiment.studies.stopping import Stopping
 from experiment.studies.study import Study
 
-ALL = "All comparisons"
 # How many more places than the maximum are simulated, for participants who are excluded.
 _SPARE = 1.3
 # How many numbers of participants the table of a rule without planned looks shows.
 _SHOWN = 6
-_HEIGHT_INCHES = 2.6
+_INDEPENDENT_NOTES = (
+    "Comparisons of different measures or scales are simulated independently of each other.",
+)
 # Where the middle 80% of studies stop.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -77,26 +81,50 @@ def add_stopping(
     Raises:
         ParallaxError: The rule cannot be applied to a comparison.
     """
+    if study.stopping is None:
+        return outcome
+    stopped = power_of_stopping(study, built, options, outcome.table.frame)
+    return replace(
+        outcome,
+        sentences=[*outcome.sentences, *stopped.sentences],
+        figure=stopped.figure,
+        further=(*outcome.further, stopped.table),
+    )
+
+
+def power_of_stopping(
+    study: Study, built: BuiltLists, options: PowerOptions, fixed: pd.DataFrame
+) -> Outcome:
+    """Return what a study's stopping rule does, with its table alone.
+
+    Args:
+        study: The study, which has a rule.
+        built: Its lists.
+        options: The options of the command.
+        fixed: The power of fixed numbers of participants, for the figure: construction (the
+            comparison's name), kept, power; may be empty.
+
+    Raises:
+        ParallaxError: The rule cannot be applied to a comparison.
+    """
     rule = study.stopping
-    if rule is None:
-        return outcome
+    assert rule is not None
     stops = simulate_stops(study, built, options)
-    if stops.empty:
-        return outcome
     looks = _list_looks(rule, study.design.n_lists)
-    table = _make_table(study, stops, looks, options)
-    sentences = [*outcome.sentences, *_describe(stops, rule, options)]
-    figure = _draw_figure(outcome.table.frame, stops, rule)
-    return replace(outcome, sentences=sentences, figure=figure, further=(*outcome.further, table))
+    return Outcome(
+        _make_table(study, stops, looks, options),
+        list(_describe(stops, rule, options)),
+        draw_stops(fixed, stops, study, options),
+    )
 
 
 def simulate_stops(study: Study, built: BuiltLists, options: PowerOptions) -> pd.DataFrame:
     """Return where the rule stops each simulated study, for each comparison and for all together.
 
     Returns:
-        simulation, construction (the comparison's name, or ``ALL`` if there are several in the same
-        studies), n_at_stop (kept participants), recruited (all who arrived by then), reason (empty
-        if the reasons differ), truth.
+        simulation, construction (the comparison's name, or ``ALL`` if there are several), n_at_stop
+        (kept participants), recruited (all who arrived by then), reason (empty if the reasons
+        differ), measure, on_scale (empty unless there are several), truth.
     """
     rule = study.stopping
     assert rule is not None
@@ -104,14 +132,57 @@ def simulate_stops(study: Study, built: BuiltLists, options: PowerOptions) -> pd
     items = {e.item.item_id: e.item for entries in built.lists for e in entries}
     asked = {one.name: one for one in list_asked_comparisons(study, [*items.values()], lists)}
     per_list = ceil(_SPARE * rule.maximum / study.design.n_lists)
-    planned = [comparison.planned for comparison in asked.values()]
-    prepared, _ = prepare(study, built, options, planned, per_list, len(planned))
     results = []
-    for group in prepared:
-        arrivals = {test.name: _list_arrivals(asked[test.name], group) for test in group.tested}
-        for number in iterate_simulations(options):
-            results += _stop_study(group, asked, arrivals, number, options.seed)
-    return pd.DataFrame(results)
+    for part, on_scale in _split_by_scale(study, [*asked.values()]):
+        planned = [comparison.planned for comparison in on_scale]
+        prepared, unplanned = prepare(part, built, options, planned, per_list, len(asked))
+        if unplanned:
+            raise AnalysisError(
+                "Parallax cannot simulate the stopping rule: it waits for "
+                f"{', '.join(unplanned)}, whose answers cannot be simulated",
+                where=str(study.folder),
+                expected=f"{COVERED}; {UNSUPPORTED}",
+                remedy="Simulate a rule that waits for other comparisons",
+            )
+        for group in (_name_by_scale(group, on_scale) for group in prepared):
+            arrivals = {test.name: _list_arrivals(asked[test.name], group) for test in group.tested}
+            for number in iterate_simulations(options):
+                results += _stop_study(group, asked, arrivals, number, options.seed)
+    return _add_all(pd.DataFrame(results))
+
+
+def _split_by_scale(
+    study: Study, asked: Sequence[AskedComparison]
+) -> Iterator[tuple[Study, list[AskedComparison]]]:
+    """Yield the study with each scale alone, and the comparisons on it; else the study itself."""
+    several = find_scales(study)
+    if several is None:
+        yield study, [*asked]
+        return
+    for name in several.named_scales:
+        part = make_study_of_scale(study, several, name)
+        yield part, [comparison for comparison in asked if comparison.scale == name]
+
+
+def _name_by_scale(group: Prepared, asked: Sequence[AskedComparison]) -> Prepared:
+    """Return comparisons by their names with the scale; each scale has draws of its own."""
+    names = {comparison.planned.declaration.name: comparison.name for comparison in asked}
+    return replace(
+        group,
+        tested=[replace(test, name=names[test.name]) for test in group.tested],
+        truths={names[name]: truth for name, truth in group.truths.items()},
+    )
+
+
+def _add_all(stops: pd.DataFrame) -> pd.DataFrame:
+    """Add where the last of several comparisons stops, which is where the study does."""
+    if stops["construction"].nunique() < 2:
+        return stops
+    last = stops.loc[stops.groupby("simulation")["n_at_stop"].idxmax()]
+    reasons = stops.groupby("simulation")["reason"]
+    shared = reasons.first().where(reasons.nunique() == 1, "")
+    of_all = last.assign(construction=ALL, reason=last["simulation"].map(shared))
+    return pd.concat([stops, of_all], ignore_index=True)
 
 
 def _stop_study(
@@ -121,23 +192,17 @@ def _stop_study(
     number: int,
     seed: int,
 ) -> list[dict[str, object]]:
-    """Return the stop of each comparison in one simulated study, and that of all of them."""
+    """Return the stop of each comparison in one simulated study."""
     base, coded = code_answers(group.rows, group.tested, group.model)
     drawn = group.model.draw(base, coded, generator_of_study(seed, group.tested, number))
     kept = group.keeps(drawn) if group.keeps else set(coded.person.tolist())
     values = drawn - lowest_value(group.model)
-    rows = [
+    return [
         {"simulation": number, "construction": test.name, "measure": group.measure,
-         "truth": group.truths[test.name]}
+         "on_scale": asked[test.name].scale, "truth": group.truths[test.name]}
         | _stop(asked[test.name], arrivals[test.name], values, kept)
         for test in group.tested
     ]  # fmt: skip
-    if len(rows) > 1:
-        last = max(rows, key=lambda row: float(str(row["n_at_stop"])))
-        reasons = {str(row["reason"]) for row in rows}
-        reason = reasons.pop() if len(reasons) == 1 else ""
-        rows.append(last | {"construction": ALL, "reason": reason})
-    return rows
 
 
 def _stop(
@@ -233,9 +298,17 @@ def _make_table(
         notes=(
             "Stopped by then: the share of simulated studies that the rule stops with so many kept "
             "participants or fewer, and those among them that stop because of a difference.",
+            *(_INDEPENDENT_NOTES if _are_apart(stops) else ()),
+            session_note(study),
         ),
         origin=(study_origin(study, options.seed),),
     )
+
+
+def _are_apart(stops: pd.DataFrame) -> bool:
+    """Return whether the comparisons are of several measures or scales."""
+    one = stops[stops["construction"] != ALL]
+    return one["measure"].nunique() > 1 or one["on_scale"].nunique() > 1
 
 
 def _name_effect(name: str, rows: pd.DataFrame) -> str:
@@ -260,37 +333,3 @@ def _describe(stops: pd.DataFrame, rule: Stopping, options: PowerOptions) -> Ite
             f"{low:.0f} to {high:.0f} in four of five studies, {rule.maximum} at most; "
             f"{shown:.2f} of studies stop with a difference."
         )
-
-
-def _draw_figure(fixed: pd.DataFrame, stops: pd.DataFrame, rule: Stopping) -> Figure:
-    """Draw what a fixed number of participants and the rule show, and how long studies go on."""
-    with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
-        left, right = figure.subplots(1, 2)
-        for (name, rows), (colour, _) in zip(
-            stops.groupby("construction", sort=False), cycle(MODELS), strict=False
-        ):
-            numbers = range(rule.maximum + 1)
-            shown = rows.loc[rows["reason"] == Reason.DIFFERENCE, "n_at_stop"].to_numpy()
-            stopped = rows["n_at_stop"].to_numpy()
-            label = str(name)
-            by_then = [np.sum(shown <= n) / len(rows) for n in numbers]
-            left.step(numbers, by_then, where="post", color=colour, label=label)
-            going_on = [np.mean(stopped > n) for n in numbers]
-            right.step(numbers, going_on, where="post", color=colour)
-            right.axvline(stopped.mean(), color=colour, linewidth=0.7, linestyle=(0, (3, 3)))
-            if {"construction", "kept", "power"} <= {*fixed}:
-                of_name = fixed[fixed["construction"] == name]
-                left.plot(of_name["kept"], of_name["power"], "o:", color=colour, markersize=3)
-        left.plot([], [], "o:", color=TEXT, markersize=3, label="fixed number of participants")
-        left.plot([], [], color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), label="mean stop")
-        left.set_ylabel("share that shows the effect")
-        right.set_ylabel("share that goes on")
-        for axes in (left, right):
-            axes.set_xlabel("kept participants")
-            axes.set_ylim(-0.02, 1.02)
-            axes.grid(axis="y", color=GUIDE, linewidth=0.5)
-            hide_unlabelled_axes(axes)
-        figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4,
-                      frameon=False)  # fmt: skip
-    return figure

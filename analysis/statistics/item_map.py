@@ -67,15 +67,16 @@ def fit_item_map(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame])
     (ability, of_ability), (easiness, of_easiness) = fitted.find_effects()
     mean, (sd_people, sd_items) = float(fitted.thresholds[0]), fitted.random["sd"].tolist()
     difficulty, difficulty_variance = mean - easiness[:, 0], of_easiness[:, 0]
-    answers = count_answers(person, item, right)
-    of_items = predict_from_others(*answers, sd_people * NODES - difficulty[:, None])
-    others = [table.T for table in answers]
-    of_people = predict_from_others(*others, ability - mean + sd_items * NODES)
+    n_right, n_wrong = count_answers(person, item, right)
+    of_items = predict_from_others(n_right, n_wrong, sd_people * NODES - difficulty[:, None])
+    of_people = predict_from_others(n_right.T, n_wrong.T, ability - mean + sd_items * NODES)
     items = pd.DataFrame({"item_id": names}).assign(
-        **_estimates("difficulty", difficulty, difficulty_variance), **infit(*answers, of_items)
+        **_estimates("difficulty", difficulty, difficulty_variance),
+        **infit(n_right, n_wrong, of_items),
     )
     judges = pd.DataFrame({"judge": people, "is_model": False}).assign(
-        **_estimates("ability", ability[:, 0], of_ability[:, 0]), **infit(*others, of_people)
+        **_estimates("ability", ability[:, 0], of_ability[:, 0]),
+        **infit(n_right.T, n_wrong.T, of_people),
     )
     rows = [add_adjusted_p(judges.rename(columns={"p_fit": "p"}))]
     same_slope = np.ones(len(names))

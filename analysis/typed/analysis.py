@@ -21,8 +21,10 @@ from analysis.typed.cloze import (
     describe_texts,
 )
 from analysis.typed.coders import CODER_AGREEMENT
+from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
 from analysis.typed.same_answers import same_answers_of
 from analysis.typed.sampled import SAMPLED_ANSWERS
+from experiment.materials.render import describe_pictures
 from experiment.records import Variant
 
 _SHOWN_ANSWERS = 5
@@ -30,6 +32,8 @@ _SHOWN_ANSWERS = 5
 
 def _run(inputs: FindingInputs) -> Findings:
     answers = inputs.data.judgments
+    if has_several_gaps(inputs.run.study):
+        answers = split_gaps(answers)
     same = same_answers_of(inputs)
     counts = count_answers(answers, same)
     texts = describe_texts(answers, counts)
@@ -46,8 +50,11 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
     groups = full_titles(rows)
     items = inputs.run.items.set_index("item_id")
     shown = [
-        " ".join(
-            filter(None, (_text_of(items, item_id, "context"), _version(items, item_id, name)))
+        show_gap(
+            " ".join(
+                filter(None, (_describe_context(items, item_id), _version(items, item_id, name)))
+            ),
+            name,
         )
         for item_id, name in zip(rows["item_id"], rows["version"], strict=True)
     ]
@@ -92,8 +99,13 @@ def _text_of(items: pd.DataFrame, item_id: str, column: str) -> str:
     return str(items.at[item_id, column]) if column in items else ""
 
 
+def _describe_context(items: pd.DataFrame, item_id: str) -> str:
+    return describe_pictures(_text_of(items, item_id, "context"))
+
+
 def _version(items: pd.DataFrame, item_id: str, version: str) -> str:
-    return _text_of(items, item_id, version if version in items else str(Variant.GOOD))
+    column = base_version(version)
+    return _text_of(items, item_id, column if column in items else str(Variant.GOOD))
 
 
 def _list_further_answers(counts: pd.DataFrame) -> dict[tuple[str, str], str]:
@@ -132,7 +144,8 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
     least, most = int(texts["n_people"].min()), int(texts["n_people"].max())
     people_per_text = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     none = f"; in {n_none:,} of {n_answers:,} trials nobody gave an answer" if n_none else ""
-    sentences = [f"{len(texts):,} texts were completed by {people_per_text} people each{none}."]
+    what = "gaps" if has_several_gaps(inputs.run.study) else "texts"
+    sentences = [f"{len(texts):,} {what} were completed by {people_per_text} people each{none}."]
     if len(answered):
         best = answered.iloc[int(answered["cloze"].argmax())]
         sentences.append(

@@ -10,7 +10,8 @@ from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from analysis.typed.cloze import list_answers
-from analysis.typed.completions import WHOLE_TEXT
+from analysis.typed.completions import SEVERAL_GAPS, WHOLE_TEXT
+from analysis.typed.gaps import has_several_gaps
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares, pair_up
 from analysis.typed.same_answers import same_answers_of
 
@@ -62,6 +63,7 @@ def _run(inputs: FindingInputs) -> Findings:
             "completion_texts": pd.concat(texts, ignore_index=True),
             "completion_words": pd.concat(words, ignore_index=True),
         },
+        (SEVERAL_GAPS,) if has_several_gaps(inputs.run.study) else (),
         summary=tuple(_sentences(summary)),
     )
 

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from experiment.coding.normalise import RULES, normalise
+from experiment.materials.render import has_picture
 from experiment.records import SPACELESS, Variant
 from experiment.responses.typed.typed import GAP
 from lm.completions import completion_logprobs, make_gap, top_words
@@ -17,6 +18,10 @@ from lm.scorer import Scorer
 COLUMNS = ("item_id", "version", "word", "logprob_nats", "rank", "scored")
 # What was scored: the word after the text before it, or the whole text with the word in its gap.
 WORD, WHOLE_TEXT = "word", "whole text"
+SEVERAL_GAPS = (
+    "Texts with several gaps are not compared with models' words: which words fit a gap depends on "
+    "those in the others."
+)
 Render = Callable[[str], str]
 
 
@@ -40,10 +45,10 @@ class Blank:
 
 
 def find_blanks(run: ExportedRun) -> list[Blank]:
-    """Return the texts of a run that have a gap, with people's answers to them.
+    """Return the texts of a run that have one gap, with people's answers to them.
 
     Raises:
-        AnalysisError: The run has no typed answers, or no text has a gap.
+        AnalysisError: The run has no typed answers, or no text has just one gap.
     """
     if "typed" not in run.responses:
         raise AnalysisError(
@@ -59,9 +64,10 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
         context = str(item.get("context", ""))
         shown = str(item.get(str(version), item[Variant.GOOD.value]))
         text = f"{context} {shown}".strip()
-        gap = GAP.search(text)
-        if gap is None:
+        # Models see no picture, and which words fit a gap depends on those in the other gaps.
+        if len(gaps := [*GAP.finditer(text)]) != 1 or has_picture(context):
             continue
+        [gap] = gaps
         typed = answers["typed"].dropna().astype(str)
         forms = dict.fromkeys(_keep_capitals(answer) for answer in typed if normalise(answer))
         blanks.append(
@@ -69,9 +75,9 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
         )
     if not blanks:
         raise AnalysisError(
-            "no text has a gap, so that no model can complete one",
+            "no text has one gap, so that no model can complete one",
             where=str(run.folder),
-            expected="___ in the texts of the items",
+            expected="___ once in texts of the items",
         )
     return blanks
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from experiment.comparisons.planned import PlannedComparison, planned_comparisons
 from experiment.errors import ParallaxError, StudyError
 from experiment.plugins import unknown_name
 from experiment.records import Item
+from experiment.responses.registry import response_of
 from experiment.stopping.betting import Bounds
 from experiment.stopping.rule import Look, Question, look_at, take_blocks
 from experiment.stopping.values import ComparedValues, Row, compared_values
@@ -24,16 +26,19 @@ class AskedComparison:
         planned: The comparison.
         question: The comparison as the rule asks it.
         values: How a participant's value follows from the answers.
+        scale: The scale, if trials have several; the comparison is asked of each.
     """
 
     planned: PlannedComparison
     question: Question
     values: ComparedValues
+    scale: str = ""
 
     @property
     def name(self) -> str:
-        """The comparison's name."""
-        return self.planned.declaration.name
+        """The comparison's name, with the scale if there are several."""
+        name = self.planned.declaration.name
+        return f"{name} ({self.scale})" if self.scale else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +89,42 @@ def list_asked_comparisons(
             "the stopping rule has no comparison to test: none is primary",
             expected="a primary comparison, or the names of comparisons",
         )
+    measures = {planned[name].measure for name in names}
+    if rule.half_width is not None and len(measures) > 1:
+        raise StudyError(
+            f"half_width = {rule.half_width:g} has the unit of one measure, and the comparisons of "
+            f"the stopping rule have several: {', '.join(sorted(measures))}",
+            expected="comparisons of one measure, or a rule without half_width",
+        )
+    on_scales = [
+        (planned[name], scale)
+        for name in names
+        for scale in _list_scales(study, items, planned[name])
+    ]
     asked = []
-    for name in names:
-        values = compared_values(study, items, planned[name], lists)
-        declared = planned[name].declaration
-        bounds = _choose_bounds(rule, values, name)
-        question = Question(rule, declared, rule.alpha / len(names), bounds)
-        asked.append(AskedComparison(planned[name], question, values))
+    for comparison, scale in on_scales:
+        values = compared_values(study, items, comparison, lists, scale)
+        bounds = _choose_bounds(rule, values, comparison.declaration.name, len(measures) > 1)
+        question = Question(rule, comparison.declaration, rule.alpha / len(on_scales), bounds)
+        asked.append(AskedComparison(comparison, question, values, scale))
     return asked
 
 
-def _choose_bounds(rule: Stopping, values: ComparedValues, name: str) -> Bounds | None:
+def _list_scales(study: Study, items: Sequence[Item], planned: PlannedComparison) -> list[str]:
+    """Return the names of the scales of a comparison's trials; only "" if they have at most one."""
+    response = response_of(study, own_code=False)
+    compared = (item for item in items if item.construction in planned.constructions)
+    types = [response.of_item(item) for item in islice(compared, 1)]
+    return [name for type_ in types for name in type_.named_scales] or [""]
+
+
+def _choose_bounds(
+    rule: Stopping, values: ComparedValues, name: str, several_measures: bool
+) -> Bounds | None:
+    """Return the bounds of a comparison; those of the rule are about times if there are others."""
     if rule.rule == "planned_looks":
         return None
-    if rule.bounds:
+    if rule.bounds and (values.bounds is None or not several_measures):
         return Bounds(*rule.bounds)
     if values.bounds is None:
         raise StudyError(

@@ -19,6 +19,7 @@ from experiment.errors import StudyError
 from experiment.records import Item, Kind, Variant
 from experiment.responses.answer import Balance
 from experiment.responses.base import ResponseType
+from experiment.responses.rating.rating import PREFIX
 from experiment.responses.registry import response_of
 from experiment.stopping.betting import Bounds
 from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
@@ -30,6 +31,7 @@ Row = Mapping[str, object]
 Cell = tuple[str, ...]
 _DIFFERENCE = "a difference between levels of accuracy, rating, yes, a share of an option or log_rt"
 _ROUNDING = 1e-9
+_COLUMNS = {"accuracy": "chose_good", "yes": "said_yes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class ComparedValues:
 
     Attributes:
         measure: The measure.
+        column: The column of the answers' table with the measured values.
         weights: The weight of each cell in the value of a participant of a list, by list; lists
             that hold no compared condition are left out.
         bounds: The least and the largest value; None if the measure is unbounded.
@@ -48,6 +51,7 @@ class ComparedValues:
     """
 
     measure: str
+    column: str
     weights: Mapping[int, Mapping[Cell, float]]
     bounds: Bounds | None
     groups: int
@@ -89,7 +93,7 @@ class ComparedValues:
                 readings.
         """
         measured: dict[Cell, list[float]] = {}
-        of_answers = self._times(rows) if self.measure == LOG_RT else _answers(self.measure, rows)
+        of_answers = self._times(rows) if self.measure == LOG_RT else self._answers(rows)
         for row, value in of_answers:
             cell = self._find_cell(list_, row)
             if cell is not None and value is not None:
@@ -104,6 +108,14 @@ class ComparedValues:
     def _find_cell(self, list_: int, row: Row) -> Cell | None:
         item, cells = str(row["item_id"]), self._cell_of
         return cells.get((list_, item, "")) or cells.get((list_, item, str(row.get("version"))))
+
+    def _answers(self, rows: Iterable[Row]) -> Iterator[tuple[Row, float | None]]:
+        for row in rows:
+            if self.measure.startswith(SHARE_OF):
+                yield row, float(row["version"] == self.measure.removeprefix(SHARE_OF))
+            else:
+                value = row.get(self.column)
+                yield row, float(value) if isinstance(value, bool | int | float) else None
 
     def _times(self, rows: Iterable[Row]) -> Iterator[tuple[Row, float]]:
         """Yield the logarithm of each trial's time in the compared regions, if it is complete."""
@@ -123,21 +135,12 @@ class ComparedValues:
                 yield trial[0], log(sum(times))
 
 
-def _answers(measure: str, rows: Iterable[Row]) -> Iterator[tuple[Row, float | None]]:
-    column = {"accuracy": "chose_good", "yes": "said_yes"}.get(measure, measure)
-    for row in rows:
-        if measure.startswith(SHARE_OF):
-            yield row, float(row["version"] == measure.removeprefix(SHARE_OF))
-        else:
-            value = row.get(column)
-            yield row, float(value) if isinstance(value, bool | int | float) else None
-
-
 def compared_values(
     study: Study,
     items: Sequence[Item],
     planned: PlannedComparison,
     lists: Mapping[int, Collection[str]],
+    scale: str = "",
 ) -> ComparedValues:
     """Return how a comparison's values follow from answers.
 
@@ -146,6 +149,7 @@ def compared_values(
         items: Its items.
         planned: The comparison.
         lists: The ids of each list's items.
+        scale: The scale, if trials have several.
 
     Raises:
         StudyError: The comparison has no value in the answers of one participant.
@@ -182,7 +186,7 @@ def compared_values(
                 if cell in weights:
                     cell_of[list_, item.item_id, version] = cell
     return _weigh_cells(
-        study, planned, response.of_item(next(iter(targets.values()))), weights, cell_of
+        study, planned, response.of_item(next(iter(targets.values()))), weights, cell_of, scale
     )
 
 
@@ -210,8 +214,15 @@ def _weigh_cells(
     type_: ResponseType,
     weights: Mapping[Cell, float],
     cell_of: Mapping[tuple[int, str, str], Cell],
+    scale: str,
 ) -> ComparedValues:
     measure, plan = planned.measure, study.analysis
+    if measure.startswith(SHARE_OF) and type_.family == "typed":
+        raise StudyError(
+            f'the comparison "{planned.declaration.name}" is about a category of typed answers, '
+            "and people give categories only after the run",
+            expected='a comparison of accepted words, of = "accuracy"',
+        )
     of_list: dict[int, set[Cell]] = {}
     for (list_, _, _), cell in cell_of.items():
         of_list.setdefault(list_, set()).add(cell)
@@ -235,13 +246,15 @@ def _weigh_cells(
             )
         half, middle = None, 0.0
     elif measure == "rating":
-        lowest, highest = type_.rating_ends
+        n_points = type_.named_scales.get(scale)
+        lowest, highest = (1.0, float(n_points)) if n_points else type_.rating_ends
         half, middle = (highest - lowest) / 2, (highest + lowest) / 2
     else:
         half, middle = 0.5, 0.5
     largest = max(sum(abs(weight) for weight in cells.values()) for cells in by_list.values())
     return ComparedValues(
         measure=measure,
+        column=f"{PREFIX}{scale}" if scale else _COLUMNS.get(measure, measure),
         weights=by_list,
         bounds=None if half is None else Bounds(-largest * half, largest * half),
         groups=type_.balanced_over if type_.balance is Balance.VERSIONS else 1,

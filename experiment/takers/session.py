@@ -132,6 +132,13 @@ class Screens:
                 expected="three or more underscores in each text",
                 remedy="Take a study of the texts with a gap",
             )
+        if not {"after2", "picture"}.isdisjoint(shown.besides):
+            raise StudyError(
+                f'the text of the item "{trial.item_id}" has several gaps or a picture, so that no '
+                "model can type an answer",
+                expected="one gap in each text, and no picture",
+                remedy="Take a study of the other texts",
+            )
         around = str(shown.besides["before"]), str(shown.besides["after"])
         if SPACELESS.search(around[0].strip()[-1:] + around[1].strip()[:1]):
             raise StudyError(

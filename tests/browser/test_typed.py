@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -136,3 +137,50 @@ def test_what_is_no_answer_stays_with_a_hint_and_a_composition_is_not_cut_short(
     details = json.loads(stored.responses[0].steps)["details"]
     assert details["text"] == "木🌳" and details["composed"] and details["pasted"]
     assert not stored.responses[0].trusted
+
+
+def test_each_of_two_gaps_has_its_field_its_times_and_its_name(site, page, tmp_path: Path):
+    folder = study(tmp_path)
+    toml = (folder / "study.toml").read_text("utf-8")
+    toml = toml.replace("[trial.parameters]\n", "[trial.parameters]\ngaps = 2\n")
+    (folder / "study.toml").write_text(toml, encoding="utf-8")
+    items = (folder / "items.tsv").read_text("utf-8")
+    # The accepted answers are in the last cell, and those of the first gap before a semicolon.
+    items = re.sub(r"\tThe (.*)\t(\w+)$", r"\tThe ___ \1\t;\2", items, flags=re.MULTILINE)
+    (folder / "items.tsv").write_text(items, encoding="utf-8")
+    link = site.launch(folder)
+    consent(page, link)
+    start(page)
+    past_practice(page, "stars")
+    fields = page.locator(".typed input:visible")
+    answered = []
+    while page.locator("#typed-text").is_visible():
+        if fields.count() == 1:
+            fields.press_sequentially("tree")
+        else:
+            first, second = fields.first, fields.last
+            assert "[gap]" in first.get_attribute("aria-label")
+            assert "___" in first.get_attribute("aria-label")
+            answered.append(int(page.locator("#count").inner_text().split()[0]))
+            if len(answered) == 1:
+                second.press_sequentially("cat")
+                choose(page, page.locator("[data-side=none]").click)
+                continue
+            first.press_sequentially("dog|")
+            page.keyboard.press("Enter")
+            expect(second).to_be_focused()
+            second.press_sequentially("catx")
+            page.keyboard.press("Backspace")
+        choose(page, lambda: page.keyboard.press("Enter"))
+    [stored] = site.stored(link)
+    details = {
+        position: json.loads(response.steps)["details"]
+        for position, response in zip(stored.positions, stored.responses, strict=True)
+    }
+    alone, *both = [details[position] for position in answered]
+    assert alone["text"] == " | cat" and alone["gaps"][0]["first_key_ms"] is None
+    assert both and all(one["text"] == "dog | cat" for one in both)
+    dog, cat = both[0]["gaps"]
+    assert dog["first_key_ms"] <= dog["last_key_ms"] <= cat["first_key_ms"] <= cat["last_key_ms"]
+    assert (dog["n_edits"], cat["n_edits"], both[0]["n_edits"]) == (0, 1, 1)
+    assert all("gaps" not in one for position, one in details.items() if position not in answered)

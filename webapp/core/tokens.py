@@ -21,7 +21,11 @@ _CACHE_SIZE = 10_000
 
 def new_reference() -> str:
     """Return a random reference for a run or participant (59 bits, from the system's source)."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(_REFERENCE_LENGTH))
+    number, letters = secrets.randbelow(len(ALPHABET) ** _REFERENCE_LENGTH), list[str]()
+    for _ in range(_REFERENCE_LENGTH):
+        number, letter = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[letter])
+    return "".join(letters)
 
 
 class Tokens:

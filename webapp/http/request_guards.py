@@ -131,8 +131,9 @@ def _refuse_other_sites() -> None:
 
 
 def _make_redirect_relative(response: Response) -> Response:
-    if response.location is not None:
-        response.location = response.location.removeprefix(request.host_url.rstrip("/")) or "/"
+    location = response.location
+    if location is not None and not location.startswith("/"):
+        response.location = location.removeprefix(request.host_url.rstrip("/")) or "/"
     return response
 
 

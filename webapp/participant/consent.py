@@ -105,7 +105,7 @@ def decide(ref: str) -> ResponseReturnValue:
     The form is posted to the URL at which the page was opened, which keeps the link's parameters.
     """
     services = current_services()
-    services.refusals.check(services.sender(), now := services.now())
+    services.refusals.check(digest := services.sender(), now := services.now())
     confirmed = _ask_platform(ref)
     with services.sessions() as session:
         run = requested_run(session, ref)
@@ -122,7 +122,7 @@ def decide(ref: str) -> ResponseReturnValue:
         known_participant, platform_id = resolve_participant(session, run, arrival, shown_session)
         is_second = known_participant is None and platform_id != arrival.platform_id
         refuse_unconfirmed(arrival, confirmed, is_second=is_second)
-        sender = _find_sender(run, arrival, link, confirmed)
+        sender = _find_sender(run, arrival, link, confirmed, digest)
         try:
             refuse_earlier_participants(session, run, study, arrival.platform_id)
             participant = known_participant or enroll(
@@ -217,14 +217,16 @@ def _ask_platform(ref: str) -> bool | None:
     return recruiter.confirms(arrival, services.now())
 
 
-def _find_sender(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
+def _find_sender(
+    run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None, digest: str
+) -> Sender:
     """Return the visitor's network address; empty if a platform or link vouches for them."""
     services = current_services()
     asks_platform = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
     is_vouched_for = (
         arrival.proven or (asks_platform and confirmed) or link_person_id(link) is not None
     )
-    return Sender("" if is_vouched_for else services.sender(), services.settings.unanswered_places)
+    return Sender("" if is_vouched_for else digest, services.settings.unanswered_places)
 
 
 def _link_parameters(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
@@ -320,8 +322,9 @@ def _ask_again_if_needed(study: Study, arrival: Arrival, text: str) -> str:
 
 
 def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
-    pays = isinstance(current_services().recruiter(run.recruiter), PayingRecruiter)
-    if pays and arrival.acceptance is not None:
+    if arrival.acceptance is not None and isinstance(
+        current_services().recruiter(run.recruiter), PayingRecruiter
+    ):
         refuse_other_offers(session, run, arrival.acceptance)
 
 
@@ -333,10 +336,7 @@ def _shown_text_hash() -> str:
 def _shown_session() -> str | None:
     # The browser stores the session it began, so a participant who returns under another assignment
     # can prove that the session is theirs.
-    try:
-        return current_services().tokens.read(request.form.get("session", ""))
-    except RequestError:
-        return None
+    return current_services().tokens.read_known(request.form.get("session", ""))
 
 
 def _read_visit_mark() -> str | None:

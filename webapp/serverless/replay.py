@@ -188,7 +188,7 @@ class SessionReplay:
         if participant.state != State.ARRIVED:
             return
         if row.participant_id is None:
-            take_place(self.session, FreePlace(row.id, list_, place), participant.id)
+            take_place(self.session, FreePlace(row.id, list_, place), participant)
         participant.list, participant.place = list_, place
         participant.state = move(State.ARRIVED, State.WORKING)
         if self.study.asks_before_start:

@@ -109,11 +109,14 @@ def count_arrival(
     if not digest or now not in (participant.arrived_at, participant.consented_at):
         return
     wait_for_simultaneous_arrivals(session, digest)
-    if find_arrival_digest(session, participant) is not None:
-        return
+    session.flush()
     connection = session.connection()
     statements = _statements(connection.dialect)
-    [(recent,)] = statements.count_recent.fetch(connection, digest=digest, since=now - KEPT_FOR)
+    [(recent, is_counted)] = statements.count_recent.fetch(
+        connection, who=participant.id, digest=digest, since=now - KEPT_FOR
+    )
+    if is_counted:
+        return
     limit = settings.arrivals_per_hour
     if limit and recent >= limit:
         raise TooManyArrivalsError
@@ -166,13 +169,14 @@ class _Statements:
         participant_id = bindparam("who", type_=Integer)
         same_address = ArrivalAddress.digest == bindparam("digest", type_=String)
         since = bindparam("since", type_=UtcDateTime)
-        self.find_digest = Prepared(
-            select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == participant_id),
-            dialect,
+        of_participant = ArrivalAddress.participant_id == participant_id
+        self.find_digest = Prepared(select(ArrivalAddress.digest).where(of_participant), dialect)
+        n_recent = (
+            select(func.count(ArrivalAddress.id))
+            .where(same_address, ArrivalAddress.at > since)
+            .scalar_subquery()
         )
-        self.count_recent = Prepared(
-            select(func.count()).where(same_address, ArrivalAddress.at > since), dialect
-        )
+        self.count_recent = Prepared(select(n_recent, exists().where(of_participant)), dialect)
         self.insert_arrival = Prepared(
             insert(ArrivalAddress), dialect, ("participant_id", "digest", "at")
         )

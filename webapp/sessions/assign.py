@@ -84,7 +84,7 @@ def assign_place(
     """
     place = next_place(session, run, only)
     if place is not None:
-        take_place(session, place, participant.id)
+        take_place(session, place, participant)
         participant.list, participant.place = place.list, place.place
     return place
 
@@ -101,16 +101,23 @@ def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace
     return FreePlace(*rows[0]) if rows else None
 
 
-def take_place(session: Session, place: FreePlace, participant_id: int) -> None:
+def take_place(session: Session, place: FreePlace, participant: Participant) -> int:
     """Give the participant a place found by ``next_place`` earlier in this transaction.
 
     Nothing is stored for a place that stays free (``stays_free``).
+
+    Returns:
+        How many participants have been given the place, as stored.
     """
-    if place.stays_free:
-        return
     connection = session.connection()
-    place_taken = {"place_id": place.id, "participant_id": participant_id}
-    _statements(connection.dialect).update_place.execute(connection, [place_taken])
+    statements = _statements(connection.dialect)
+    of_place = {"run": participant.run_id, "list_number": place.list, "place_number": place.place}
+    if place.stays_free:
+        [(n_holders,)] = statements.count_holders.fetch(connection, **of_place)
+    else:
+        taken = {"place_id": place.id, "participant_id": participant.id}
+        [(n_holders,)] = statements.update_place.fetch(connection, **of_place, **taken)
+    return int(n_holders)
 
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
@@ -126,10 +133,22 @@ class _Statements:
         self.count_free = Prepared(select(count_free_places(_RUN)), dialect)
         self.find_next = Prepared(_next_place(dialect), dialect)
         self.find_next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
+        of_place = Place.id == bindparam("place_id", type_=Integer)
+        n_holders = (
+            select(func.count(Participant.id))
+            .where(
+                Participant.run_id == _RUN,
+                Participant.list == bindparam("list_number", type_=Integer),
+                Participant.place == bindparam("place_number", type_=Integer),
+            )
+            .scalar_subquery()
+        )
+        self.count_holders = Prepared(select(n_holders), dialect)
         self.update_place = Prepared(
             update(Place)
-            .where(Place.id == bindparam("place_id", type_=Integer))
-            .values(participant_id=bindparam("participant_id", type_=Integer)),
+            .where(of_place)
+            .values(participant_id=bindparam("participant_id", type_=Integer))
+            .returning(n_holders),
             dialect,
         )
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.design.session import session_number
 from experiment.participation import Ending, State, move
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
@@ -74,12 +75,11 @@ def enroll(
         NoRoomError: The run is closed or has no free place.
         GateError: The gate blocks all admissions until a problem is repaired.
     """
-    earlier = find_known_participant(session, run, platform_id, visit_mark)
+    earlier, closed = find_known_participant(session, run, platform_id, visit_mark)
     if earlier is not None and not (decision is Decision.ACCEPT and may_still_agree(earlier)):
         return earlier
-    connection = session.connection()
-    refuse_if_blocked(Operation.ADMIT, connection)
-    if is_closed(connection, run.id):
+    refuse_if_blocked(Operation.ADMIT, session.connection())
+    if closed:
         raise run_closed_error()
     if earlier is not None:
         _admit_after_declining(session, run, study, earlier, text, now, sender)
@@ -94,10 +94,11 @@ def enroll(
         new_participant = newcomer.enter(session, State.ARRIVED, **consent)
     else:
         new_participant = _store_with_place(session, run, study, newcomer, text, sender)
-    # The button may have been pressed twice, and the other request was faster.
-    participant = new_participant or find_known_participant(session, run, platform_id, visit_mark)
-    assert participant is not None, "all other unique columns of the row are random"
-    return participant
+    if new_participant is None:
+        # The button was pressed twice, and the other request was faster.
+        new_participant, _ = find_known_participant(session, run, platform_id, visit_mark)
+    assert new_participant is not None, "all other unique columns of the row are random"
+    return new_participant
 
 
 def _admit_after_declining(
@@ -139,9 +140,21 @@ def _store_with_place(
         place=place.place,
     )
     if participant is not None:
-        take_place(session, place, participant.id)
-        store_trials(session, run, study, participant.id, place)
+        _store_session(session, run, study, participant, place)
     return participant
+
+
+def _store_session(
+    session: Session, run: Run, study: Study, participant: Participant, place: FreePlace
+) -> None:
+    """Give a participant their place, which is stored with them, and its trials.
+
+    Whoever takes over a freed place gets an order of another round. It depends on the place alone,
+    not on the order of arrival.
+    """
+    n_holders = take_place(session, place, participant)
+    number = session_number(study.design, place.list, place.place, n_holders - 1)
+    store_trials(session, run, study, participant.id, place, number)
 
 
 def _reserve_place(
@@ -196,14 +209,13 @@ def give_place(
         raise run_closed_error()
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
     place = _reserve_place(session, run, link, now, sender)
-    take_place(session, place, participant.id)
     participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
     # The time of the agreement is kept in arrived_at; the lease begins now.
     participant.consented_at = now
     participant.watched = study.attention is not None
     session.flush()
-    store_trials(session, run, study, participant.id, place)
+    _store_session(session, run, study, participant, place)
 
 
 class NoRoomError(RequestError):

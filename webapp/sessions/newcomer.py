@@ -9,12 +9,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Integer, String, bindparam, func, insert, select
+from sqlalchemy import Connection, Dialect, Integer, String, bindparam, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
-from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.orm.attributes import instance_dict
 
-from experiment.design.session import compose, session_number
+from experiment.design.session import compose
 from experiment.participation import State
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
@@ -38,15 +38,17 @@ class _Statements:
         mark = Participant.visit_mark == bindparam("mark", type_=String)
         name = Identity.hash == bindparam("name", type_=Identity.hash.type)
         insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
-        self.find_closing_time = Prepared(
-            select(Run.closed_at).where(Run.id == bindparam("run", type_=Integer)), dialect
-        )
-        self.find_by_mark = Prepared(select(Participant.id).where(of_run, mark), dialect)
-        self.find_by_name = Prepared(
+        this_run = Run.id == bindparam("run", type_=Integer)
+        self.find_closing_time = Prepared(select(Run.closed_at).where(this_run), dialect)
+        by_mark = select(Participant.id).where(of_run, mark)
+        by_name = (
             select(Participant.id)
             .join(Identity, Identity.id == Participant.person_key)
-            .where(of_run, name),
-            dialect,
+            .where(of_run, name)
+        )
+        self.find_by_mark, self.find_by_name = (
+            Prepared(select(Run.closed_at, known.scalar_subquery()).where(this_run), dialect)
+            for known in (by_mark, by_name)
         )
         self.insert_participant = Prepared(
             insert(Participant).on_conflict_do_nothing().returning(Participant.id),
@@ -96,8 +98,9 @@ class Newcomer:
         stored = _statements(connection.dialect).insert_participant.fetch(connection, **row)
         if not stored:
             return None
-        participant = Participant(id=stored[0][0], **row)
-        set_committed_value(participant, "_platform_id", name)
+        # As if loaded: setting each attribute would record a change.
+        participant = Participant()
+        instance_dict(participant).update(row, id=stored[0][0], _platform_id=name)
         make_transient_to_detached(participant)
         session.add(participant)
         return participant
@@ -105,8 +108,12 @@ class Newcomer:
 
 def find_known_participant(
     session: Session, run: Run, platform_id: str | None, visit_mark: str | None
-) -> Participant | None:
-    """Return the participant with this platform id or else with this visit mark, if any."""
+) -> tuple[Participant | None, bool]:
+    """Return the participant with this platform id or else with this visit mark, if any.
+
+    The second value is whether the run is closed to new participants, according to the database
+    now.
+    """
     connection = session.connection()
     statements = _statements(connection.dialect)
     if platform_id is not None:
@@ -114,8 +121,9 @@ def find_known_participant(
     elif visit_mark is not None:
         rows = statements.find_by_mark.fetch(connection, run=run.id, mark=visit_mark)
     else:
-        return None
-    return session.get_one(Participant, rows[0][0]) if rows else None
+        return None, is_closed(connection, run.id)
+    [(closed_at, id_)] = rows
+    return session.get_one(Participant, id_) if id_ else None, closed_at is not None
 
 
 def is_closed(connection: Connection, run_id: int) -> bool:
@@ -132,22 +140,10 @@ def may_still_agree(participant: Participant) -> bool:
 _TRIAL_COLUMNS = ("participant_id", "position", "run_item_id", "good_side", "options", "points")
 
 
-class _TrialStatements:
-    """The prepared statements that store an arriving participant's trials."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
-        self.count_holders = Prepared(
-            select(func.count(Participant.id)).where(
-                Participant.run_id == run, Participant.list == list_, Participant.place == place
-            ),
-            dialect,
-        )
-        self.insert_trials = Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
-
-
-# Prepared once per database dialect.
-_trial_statements = cache(_TrialStatements)
+@cache
+def _prepare_trials(dialect: Dialect) -> Prepared:
+    """Return the statement that stores an arriving participant's trials, one per dialect."""
+    return Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
 
 
 def store_trials(
@@ -156,7 +152,7 @@ def store_trials(
     study: Study,
     participant_id: int,
     place: FreePlace,
-    number: int | None = None,
+    number: int,
 ) -> None:
     """Store the trials of a participant whose place has just been stored.
 
@@ -166,7 +162,7 @@ def store_trials(
         study: The run's study.
         participant_id: The participant.
         place: The place.
-        number: The session number if it was drawn beforehand; by default the place's next number.
+        number: The session's number, from 1, unique within the run.
     """
     connection = session.connection()
     items = find_run_list(connection, run, place.list)
@@ -175,11 +171,11 @@ def store_trials(
         seed=run.seed,
         list_=place.list,
         place=place.place,
-        number=number or _session_number(connection, run, study, place),
+        number=number,
         design=study.design,
         response=response_of(study),
     )
-    _trial_statements(connection.dialect).insert_trials.execute(
+    _prepare_trials(connection.dialect).execute(
         connection,
         [
             {
@@ -193,14 +189,3 @@ def store_trials(
             for trial in trials
         ],
     )
-
-
-def _session_number(connection: Connection, run: Run, study: Study, place: FreePlace) -> int:
-    """Return a session number, from 1, that is unique within the run.
-
-    A participant who takes over a freed place gets the number of another round. The number depends
-    on the place alone, not on the order of arrival.
-    """
-    holders = _trial_statements(connection.dialect).count_holders
-    [(n_holders,)] = holders.fetch(connection, run=run.id, list=place.list, place=place.place)
-    return session_number(study.design, place.list, place.place, n_holders - 1)

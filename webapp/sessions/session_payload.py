@@ -228,7 +228,7 @@ class _Statements:
     """The prepared statements that the working page executes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        participant_id = bindparam("who", type_=Integer)
+        who = bindparam("who", type_=Integer)
         self.find_trials = Prepared(
             select(
                 Trial.position,
@@ -236,13 +236,11 @@ class _Statements:
                 Trial.good_side,
                 Trial.options,
                 answer_column(Response.id, Trial.id),
+                select(Device.id).where(Device.participant_id == who).limit(1).scalar_subquery(),
             )
-            .where(Trial.participant_id == participant_id)
+            .where(Trial.participant_id == who)
             .order_by(Trial.position),
             dialect,
-        )
-        self.find_device = Prepared(
-            select(Device.id).where(Device.participant_id == participant_id).limit(1), dialect
         )
 
 
@@ -277,9 +275,8 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
         participant: The participant, who has a list.
         study: The study as this participant sees it.
     """
-    connection, participant_id = session.connection(), participant.id
-    statements = _statements(connection.dialect)
-    rows = stored_trials(connection, participant_id)
+    connection = session.connection()
+    rows = stored_trials(connection, participant.id)
     assert participant.list is not None, "who works has a list"
     items = find_run_list(connection, run, participant.list)
     block_of = study.design.block_of
@@ -289,8 +286,8 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
             cast(ShownTrial, {**shown_trial, "position": row[0]})
             for row, shown_trial in zip(rows, shown_trials, strict=True)
         ],
-        answered=[position for position, *_, response_id in rows if response_id is not None],
-        device_known=bool(statements.find_device.fetch(connection, who=participant_id)),
+        answered=[row[0] for row in rows if row[4] is not None],
+        device_known=any(row[5] is not None for row in rows[:1]),
         blocks=tuple([block_of.get(items.by_row[row].item.template, "") for _, row, *_ in rows]),
     )
 
@@ -299,7 +296,8 @@ def stored_trials(connection: Connection, participant_id: int) -> list[tuple[Any
     """Return a participant's trials in order.
 
     Each row contains the trial's position, the key of its item's row, the side of the good option,
-    the displayed options, and the key of its answer (None if it has none).
+    the displayed options, and the keys of its answer and of a device of the participant (None if
+    there is none).
     """
     return _statements(connection.dialect).find_trials.fetch(connection, who=participant_id)
 

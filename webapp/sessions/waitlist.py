@@ -238,7 +238,7 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
             .with_for_update(skip_locked=True)
         ).first()
         if free is not None:
-            take_place(session, FreePlace(*free), participant.id)
+            take_place(session, FreePlace(*free), participant)
             n_given += 1
     session.flush()
     return n_given

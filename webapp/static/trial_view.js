@@ -47,6 +47,7 @@ import { TrialConditions } from "./trial_conditions.js";
  * @property {typeof Deadline} Deadline
  * @property {typeof TrialConditions} TrialConditions
  * @property {typeof makeTrialView} makeTrialView
+ * @property {typeof setTextWithPictures} setTextWithPictures
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
  *   keyof ReturnType<import("./trial_conditions.js").DisplayMonitor["endTrial"]>>} Choice */
@@ -63,11 +64,14 @@ const LONGEST_HOLD_MS = 400;
 /**
  * Returns the view for the trials of a response type.
  * @param {ResponseScript} responseScript
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "TrialConditions" | "makeTrialView">} tools
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "TrialConditions" | "makeTrialView" | "setTextWithPictures">} tools
  * @returns {View}
  */
 export function makeTrialView(responseScript, tools) {
-  if (responseScript.view) return responseScript.view({ ...tools, OnsetClock, Presses, Deadline, TrialConditions, makeTrialView });
+  if (responseScript.view) {
+    const shared = { OnsetClock, Presses, Deadline, TrialConditions, makeTrialView, setTextWithPictures };
+    return responseScript.view({ ...tools, ...shared });
+  }
   const { place, keys, settings, onChoice, signal } = tools;
   return new TrialView(place, keys, settings, responseScript, onChoice, signal);
 }

@@ -1,5 +1,7 @@
 """What the page sends of a typed answer, and the columns that an export has of it."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import (
@@ -20,12 +22,17 @@ RIGHT, WRONG = Side.FIRST, Side.SECOND
 LONGEST_TEXT = 1000
 # The exported column that holds what a participant typed.
 TYPED_COLUMN = "typed"
+# Between the texts of several gaps; the page takes no vertical bar there.
+GAP_SEPARATOR = " | "
+MOST_GAPS = 5
 # What the consent says of a typed answer.
 TYPED_STORED = (
     "What you type in a trial, as you typed it; when you began and ended; how often you deleted"
     " something; and whether you pasted it, your device put it in, or you typed it with an input"
     " method, as for Chinese."
 )
+# What is also exported of each gap of a text that has several.
+_OF_EACH_GAP = ("first_key_ms", "last_key_ms", "n_edits")
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -45,11 +52,10 @@ _Count = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, WrapValidator
 _Mark = Annotated[bool | None, WrapValidator(_read_or_none)]
 
 
-class TypedText(BaseModel):
-    """What the page sends of a typed answer.
+class Typing(BaseModel):
+    """How the text of a trial, or of one gap, was typed.
 
     Attributes:
-        text: The text as it was typed; empty if the participant could not think of one.
         first_key_ms: When it first changed, in milliseconds after the trial's appearance.
         last_key_ms: When it last changed.
         n_edits: How often something was deleted or taken back.
@@ -61,13 +67,36 @@ class TypedText(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    text: str = Field(max_length=LONGEST_TEXT)
     first_key_ms: _Ms = None
     last_key_ms: _Ms = None
     n_edits: _Count = None
     pasted: _Mark = None
     inserted: _Mark = None
     composed: _Mark = None
+
+
+_Gaps = Annotated[
+    Annotated[tuple[Typing, ...], Field(max_length=MOST_GAPS)] | None,
+    WrapValidator(_read_or_none),
+]
+
+
+class TypedText(Typing):
+    """What the page sends of a typed answer.
+
+    Attributes:
+        text: The text as it was typed; empty if the participant could not think of one. The texts
+            of several gaps have a separator between them, and each of them may be empty.
+        gaps: How the text of each of several gaps was typed.
+    """
+
+    text: str = Field(max_length=LONGEST_TEXT)
+    gaps: _Gaps = None
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each gap."""
+        return self.text.split(GAP_SEPARATOR)
 
 
 TYPED_COLUMNS = (
@@ -111,7 +140,7 @@ TYPED_COLUMNS = (
     Column(
         "n_edits",
         "integer",
-        "how often something was deleted or taken back",
+        "how often something was deleted or taken back in the text",
         unit="edit",
         optional=True,
     ),
@@ -145,3 +174,31 @@ TYPED_TRIAL_COLUMNS = (
         "joined by spaces",
     ),
 )
+
+
+def list_columns(n_gaps: int) -> Iterator[Column]:
+    """Yield the columns of an answer to a text with at most so many gaps."""
+    for column in TYPED_COLUMNS:
+        if column.name == TYPED_COLUMN and n_gaps > 1:
+            separated = f'{column.description}; of several gaps with "{GAP_SEPARATOR}" between'
+            yield replace(column, description=separated)
+        else:
+            yield column
+        if column.name in _OF_EACH_GAP and n_gaps > 1:
+            for number in range(1, n_gaps + 1):
+                of_gap = column.description.replace("the text", f"gap {number}")
+                yield replace(column, name=f"{column.name}_{number}", description=of_gap)
+
+
+def gap_values(gaps: Sequence[Typing], n_gaps: int) -> dict[str, object]:
+    """Return the values of the columns of each gap, by column; None where a text has no such gap.
+
+    Args:
+        gaps: How the text of each gap was typed.
+        n_gaps: The most gaps of a text.
+    """
+    return {
+        f"{name}_{number}": getattr(gaps[number - 1], name) if number <= len(gaps) else None
+        for name in _OF_EACH_GAP
+        for number in range(1, n_gaps + 1)
+    }

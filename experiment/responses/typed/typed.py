@@ -5,14 +5,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar, Literal, Self
-from urllib.parse import quote, unquote
 
 from pydantic import Field, ValidationError, model_validator
 
 from experiment.coding.normalise import normalise
 from experiment.errors import StudyError
 from experiment.materials.formats.columns import key_of
+from experiment.materials.render import PICTURE
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import (
     Arrangement,
@@ -25,21 +26,29 @@ from experiment.responses.base import (
 )
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
+from experiment.responses.typed.accepted import (
+    ANSWER_SEPARATOR,
+    MOST_ACCEPTED,
+    OF_NEXT_GAP,
+    decode,
+    encode,
+    find_side,
+)
 from experiment.responses.typed.text import (
+    GAP_SEPARATOR,
     LONGEST_TEXT,
+    MOST_GAPS,
     RIGHT,
-    TYPED_COLUMNS,
     TYPED_STORED,
     TYPED_TRIAL_COLUMNS,
-    WRONG,
     TypedText,
+    gap_values,
+    list_columns,
 )
 from experiment.seeds import generator
 from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
-ANSWER_SEPARATOR = "|"
-MOST_ACCEPTED = 100
 NO_ANSWER = "no answer"
 # A screen never shows them where they stand: they turn the text around them.
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -54,7 +63,8 @@ class Typed(OneVersion):
     """Shows one version of an item and asks for a typed text.
 
     A text with three or more underscores is a sentence with a gap there; any other is a prompt. A
-    stored trial has the version and the accepted answers, if there are any.
+    stored trial has the version and the accepted answers, if there are any. The texts typed into
+    several gaps are one answer, with a separator between them.
     """
 
     name: ClassVar[str] = "typed"
@@ -66,15 +76,16 @@ class Typed(OneVersion):
     typical_rt_ms: ClassVar[float] = 6000.0
     asked: ClassVar[str] = "typed"
     instructions: ClassVar[str] = "instructions_typed"
+    has_context_above: ClassVar[bool] = True
     comments: ClassVar[Mapping[str, str]] = {
         "accepted": "your column with the right answers, where there are any",
     }
-    columns: ClassVar[tuple[Column, ...]] = TYPED_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = TYPED_TRIAL_COLUMNS
 
     words: Literal["one", "many"] = Field(
         default="one", description="whether an answer is one word or may be many"
     )
+    gaps: int = Field(default=1, ge=1, le=MOST_GAPS, description="the most gaps of a text")
     min_length: int = Field(
         default=1, ge=1, le=LONGEST_TEXT, description="the fewest characters of an answer"
     )
@@ -97,15 +108,43 @@ class Typed(OneVersion):
                 f"min_length is {self.min_length} and max_length {self.max_length}: no answer "
                 "can have such a length"
             )
+        if self.gaps * (self.max_length + len(GAP_SEPARATOR)) > LONGEST_TEXT:
+            raise ValueError(
+                f"{self.gaps} gaps of {self.max_length} characters are more than {LONGEST_TEXT:,} "
+                "characters: choose a smaller max_length"
+            )
         return self
 
-    def accepted_answers(self, item: Item) -> tuple[str, ...]:
-        """Return the right answers to an item; none if every answer is as good as any other.
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """The columns of an answer, with the times and edits of each of several gaps."""
+        return tuple(list_columns(self.gaps))
+
+    def accepted_answers(self, item: Item) -> tuple[tuple[str, ...], ...]:
+        """Return the right answers for each gap of an item; none if any answer is as good.
+
+        A gap without right answers, of an item that has some for another gap, accepts any.
 
         Raises:
             StudyError: Nobody can type one of the answers.
         """
         cell = dict(item.extra).get(self.accepted, "")
+        n_gaps = count_gaps(item, Variant.GOOD)
+        cells = cell.split(OF_NEXT_GAP) if n_gaps > 1 else [cell]
+        of_gaps = tuple(self._read_accepted(item, of_gap) for of_gap in cells)
+        if not any(of_gaps):
+            return ()
+        if len(of_gaps) != max(n_gaps, 1):
+            raise StudyError(
+                f'the item "{item.item_id}" has {n_gaps} gaps, and accepted answers of '
+                f"{len(of_gaps)}",
+                where="response typed",
+                expected=f'the answers of each gap, with "{OF_NEXT_GAP}" between the gaps',
+            )
+        return of_gaps
+
+    def _read_accepted(self, item: Item, cell: str) -> tuple[str, ...]:
+        """Return the right answers in a cell, or in the part of it that concerns one gap."""
         answers = [answer.strip() for answer in cell.split(ANSWER_SEPARATOR)]
         answers = [answer for answer in answers if answer]
         if len(answers) > MOST_ACCEPTED:
@@ -134,6 +173,8 @@ class Typed(OneVersion):
             return False
         if self.words == "one" and len(stripped_text.split()) != 1:
             return False
+        if self.gaps > 1 and GAP_SEPARATOR.strip() in text:
+            return False
         return not any(
             character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
             for character in text
@@ -145,24 +186,27 @@ class Typed(OneVersion):
         """Return the names of the item's versions that may be shown, the good one first.
 
         Raises:
-            StudyError: A version has two gaps, or an accepted answer cannot be typed.
+            StudyError: A version has too many gaps, or an accepted answer cannot be typed.
         """
         self.accepted_answers(item)
         versions = super().versions(item)
         for version in versions:
-            n_gaps = len(GAP.findall(item.after_context(item.version(version))))
-            if n_gaps > 1:
+            n_gaps = count_gaps(item, version)
+            if n_gaps > self.gaps:
                 raise StudyError(
                     f'the version {version} of the item "{item.item_id}" has {n_gaps} gaps',
                     where="response typed",
-                    expected="one gap (___), or none for a prompt",
-                    remedy="Make an item of each gap",
+                    expected="one gap (___), or none for a prompt"
+                    if self.gaps == 1
+                    else f"at most {self.gaps} gaps (___)",
+                    remedy=f"Make an item of each gap, or write gaps = {n_gaps} into "
+                    f"[trial.parameters]; at most {MOST_GAPS} are possible",
                 )
         return versions
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its accepted answers, encoded so that none has a space."""
-        accepted = tuple(quote(answer, safe="") for answer in self.accepted_answers(item))
+        accepted = encode(self.accepted_answers(item))
         return Arrangement(RIGHT if accepted else None, (options[0], *accepted))
 
     def practice_arrangement(self, item: Item, good_side: Side) -> Arrangement:
@@ -170,13 +214,18 @@ class Typed(OneVersion):
         return self.arrangement(item, (Variant.GOOD,))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the shown version: the text, and its parts before and after the gap."""
+        """Return the shown version: the text, its parts around the gaps, and its pictures."""
+        pictures = "".join(picture[0] for picture in PICTURE.finditer(item.context))
+        if pictures:
+            item = replace(item, context=PICTURE.sub("", item.context).strip())
+        besides = {"picture": pictures} if pictures else {}
         text = render(item.after_context(item.version(options[0])))
         gap = GAP.search(text)
         if gap is None:
-            return Shown(text, besides={"before": text, "after": "", "gap": ""})
-        besides = {"before": text[: gap.start()], "after": text[gap.end() :], "gap": gap[0]}
-        return Shown(text, besides=besides)
+            return Shown(text, besides={"before": text, "after": "", "gap": "", **besides})
+        before, after, *after_others = GAP.split(text)
+        besides |= {f"after{number}": part for number, part in enumerate(after_others, start=2)}
+        return Shown(text, besides={"before": before, "after": after, "gap": gap[0], **besides})
 
     # How the server reads and checks an answer.
 
@@ -190,32 +239,37 @@ class Typed(OneVersion):
         if answer.side is not None or answer.rating is not None or answer.steps is not None:
             return False
         try:
-            text = _read_typed(answer).text
+            texts = _read_typed(answer).texts
         except ValidationError:
             return False
-        return self.allows(text) if text else self.no_answer
+        return len(texts) <= self.gaps and all(
+            self.allows(text) if text else self.no_answer for text in texts
+        )
 
     def settle(self, answer: GivenAnswer, options: str | None) -> GivenAnswer:
         """Return the answer with its side: the first if it is an accepted one, else the second."""
         accepted, typed = (options or "").split()[1:], _read_typed(answer)
         details = typed.model_dump(exclude_unset=True)
-        return replace(answer, side=_find_side(typed.text, accepted), details=details)
+        return replace(answer, side=find_side(typed.text, accepted), details=details)
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the answer, which is right or wrong only if one is expected."""
         text = _read_typed(answer).text
-        side = _find_side(text, arrangement.options[1:])
+        side = find_side(text, arrangement.options[1:])
         return ScoredAnswer(
             chose_good=None if side is None else side is RIGHT,
             chosen_side=side,
             version=arrangement.options[0],
-            answer=normalise(text) or NO_ANSWER,
+            answer=GAP_SEPARATOR.join(map(normalise, _read_typed(answer).texts)) or NO_ANSWER,
         )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
-        """Return the first accepted answer, or any text if none is expected."""
-        accepted = [unquote(answer) for answer in arrangement.options[1:]]
-        return GivenAnswer(details={"text": (accepted or ["x" * self.min_length])[0]})
+        """Return the first accepted answer of each gap, or any text if none is expected."""
+        texts = [
+            answers[0] if answers else "x" * self.min_length
+            for answers in decode(arrangement.options[1:])
+        ]
+        return GivenAnswer(details={"text": GAP_SEPARATOR.join(texts)})
 
     # What the export contains.
 
@@ -228,12 +282,14 @@ class Typed(OneVersion):
         """Return a row of responses with the text and its measurements."""
         details = row.pop("details", None)
         typed = TypedText.model_validate(details)
-        measured = typed.model_dump(exclude={"text"})
+        measured = typed.model_dump(exclude={"text", "gaps"})
+        of_gaps = gap_values(typed.gaps or (), self.gaps) if self.gaps > 1 else {}
         return row | {
             "version": str(row["version"]).split(" ", 1)[0],
             "typed": typed.text or None,
             "no_answer": not typed.text,
             **measured,
+            **of_gaps,
         }
 
     # How items are checked.
@@ -258,24 +314,45 @@ class Typed(OneVersion):
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> GivenAnswer:
-        """Return an accepted answer with the item's accuracy, otherwise one of ten common words.
+        """Return accepted answers with the item's accuracy, otherwise some of ten common words.
 
-        Where no answer is accepted, each frame has its own order of these words, in which each is
-        typed as often as the reciprocal of its place.
+        Where no answer is accepted, each frame has its own order of these words for each gap, in
+        which each is typed as often as the reciprocal of its place.
         """
+        n_gaps = max(1, len(GAP.findall(options[0])))
+        accepted = self.accepted_answers(known.item)
+        texts = [
+            self._simulate_text(responder, known, accepted[number] if accepted else (), number, rng)
+            for number in range(n_gaps)
+        ]
+        text = GAP_SEPARATOR.join(texts) if any(texts) else ""
+        return GivenAnswer(details={"text": text})
+
+    def _simulate_text(
+        self,
+        responder: Responder,
+        known: Known,
+        accepted: Sequence[str],
+        gap: int,
+        rng: random.Random,
+    ) -> str:
+        """Return what a simulated participant types into a gap, counted from 0."""
         item = known.item
-        accepted = self.accepted_answers(item)
         side = responder.choose(item.kind, RIGHT, known.accuracy, rng)
         if accepted and side is RIGHT:
-            return GivenAnswer(details={"text": accepted[0]})
+            return accepted[0]
         words = [word for word in _SIMULATED_WORDS if self.allows(word)] or ["x" * self.min_length]
-        generator(0, "typed words", item.construction, item.frame).shuffle(words)
+        keys = (item.construction, item.frame, *([str(gap)] if gap else []))
+        generator(0, "typed words", *keys).shuffle(words)
         if side is not RIGHT and not accepted:
-            text = "" if self.no_answer else rng.choice(words)
-        else:
-            weights = [1 / place for place in range(1, len(words) + 1)]
-            [text] = rng.choices(words, weights)
-        return GivenAnswer(details={"text": text})
+            return "" if self.no_answer else rng.choice(words)
+        weights = [1 / place for place in range(1, len(words) + 1)]
+        [text] = rng.choices(words, weights)
+        return text
+
+    def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
+        """Return the same words of a new study with pictures or without."""
+        return self.asked, self.instructions
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
@@ -288,12 +365,17 @@ class Typed(OneVersion):
     def propose_parameters(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return the column of accepted answers, if there is one."""
+        """Return the number of gaps, if texts have several, and the column of accepted answers."""
         note = "Participants type one word for each gap."
+        most_gaps = max(count_gaps(item, Variant.GOOD) for item in items)
+        parameters: dict[str, object] = {"gaps": most_gaps} if most_gaps > 1 else {}
         for header, _ in items[0].extra:
             if key_of(header) in _ACCEPTED_HEADERS:
-                return {"accepted": header}, f'{note} The column "{header}" has the right answers.'
-        return {}, note
+                return (
+                    {**parameters, "accepted": header},
+                    f'{note} The column "{header}" has the right answers.',
+                )
+        return parameters, note
 
     def describe_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> str:
         """Return the text as it was typed."""
@@ -308,18 +390,10 @@ class Typed(OneVersion):
 _ACCEPTED_HEADERS = ("accepted", "accepted_answers", "accepted_answer", "right_answers")
 
 
+def count_gaps(item: Item, version: str) -> int:
+    """Return how many gaps a version of an item has."""
+    return len(GAP.findall(item.after_context(item.version(version))))
+
+
 def _read_typed(answer: GivenAnswer) -> TypedText:
     return TypedText.model_validate(answer.details)
-
-
-def _find_side(text: str, accepted: Sequence[str]) -> Side | None:
-    """Return the side of an answer; None where no answer is expected.
-
-    Args:
-        text: The answer as it was typed.
-        accepted: The accepted answers, encoded as in a stored trial.
-    """
-    if not accepted:
-        return None
-    is_accepted = normalise(text) in {normalise(unquote(answer)) for answer in accepted}
-    return RIGHT if is_accepted else WRONG

@@ -81,6 +81,20 @@ def test_planned_looks_say_of_which_look_the_interval_is(tmp_path: Path):
     assert "repeated confidence intervals" in table.notes[0]
 
 
+def test_a_report_on_one_scale_has_its_part_of_the_rules_alpha(tmp_path: Path):
+    run = _run(tmp_path)
+    scale = {"points": 7, "lowest": "bad", "highest": "good"}
+    scales = {name: {"question": f"How {name}?", **scale} for name in ("natural", "likely")}
+    trial = run.study.trial.model_copy(update={"parameters": {"scales": scales}})
+    whole = run.study.model_copy(update={"response": "scales", "trial": trial})
+    row, table = _found(replace(run, whole_study=whole, part="likely"))
+    assert row["name"] == "island (likely)"
+    assert "97.5% confidence sequences" in table.notes[0]
+    is_island = run.responses["item_id"].astype(str).str.contains("-island-")
+    by_hand = pd.Series(run.responses["rating"].astype(float).groupby(is_island).mean())
+    assert row["estimate"] == pytest.approx(by_hand[True] - by_hand[False])
+
+
 def test_limited_differences_are_named(tmp_path: Path):
     row, table = _found(_run(tmp_path, bounds=[-1, 1]))
     assert -1 <= row["low"] <= row["high"] <= 1

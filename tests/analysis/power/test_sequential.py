@@ -3,19 +3,24 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from analysis.errors import AnalysisError
+from analysis.power import sequential
 from analysis.power.base import PowerOptions
 from analysis.power.command import _compute_power
-from analysis.power.sequential import add_stopping, simulate_stops
+from analysis.power.sequential import _add_all, add_stopping, simulate_stops
 from experiment.design.lists import build_lists
 from experiment.materials.read import load_items
 from experiment.stopping.questions import list_asked_comparisons
 from experiment.studies.analysis_plan import Comparison
+from experiment.studies.load import load_study
 from experiment.studies.stopping import Stopping
 from experiment.studies.study import Study
 from tests.analysis.power.planned_studies import Planned, options
 
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 PLAN = Planned("rating", "rating", {"a": ("a1", "a2")}, 8, 6, 0.5, 3.0)
 
 
@@ -59,8 +64,8 @@ def test_a_certain_effect_stops_at_the_first_look(tmp_path: Path):
     assert stops["recruited"].tolist() == [8.0] * 5
     assert set(stops["reason"]) == {"a difference"}
     chosen = _options(5, 0.0, difference=3.0)
-    [outcome] = [add_stopping(study, built, chosen, each)
-                 for each in _compute_power(study, built, replace(chosen, sizes=(2,)))]  # fmt: skip
+    fixed = _compute_power(study, built, replace(chosen, sizes=(2,)), None)
+    [outcome] = [add_stopping(study, built, chosen, each) for each in fixed]
     [table] = outcome.further
     assert table.frame["label"].tolist() == ["8", "12", "16"]
     assert table.frame["stopped"].tolist() == [1.0, 1.0, 1.0]
@@ -69,6 +74,42 @@ def test_a_certain_effect_stops_at_the_first_look(tmp_path: Path):
         "a, with the stopping rule: 8 kept participants on average, 16.00 (at most 16.00), 8 to 8 "
         "in four of five studies, 16 at most; 1.00 of studies stop with a difference."
     )
+
+
+def test_a_study_stops_with_the_last_of_its_comparisons():
+    columns = ["simulation", "construction", "n_at_stop", "recruited", "reason"]
+    rows = [(1, "a", 8, 10, "a difference"), (1, "b", 12, 15, "a difference"),
+            (2, "a", 16, 20, "a difference"), (2, "b", 8, 10, "precise enough")]  # fmt: skip
+    stops = _add_all(pd.DataFrame(rows, columns=columns))
+    assert stops.iloc[:4].to_records(index=False).tolist() == rows
+    of_all = stops[stops["construction"] == "All comparisons"]
+    assert of_all["n_at_stop"].tolist() == [12, 16]
+    assert of_all["recruited"].tolist() == [15, 20]
+    assert of_all["reason"].tolist() == ["a difference", ""]
+
+
+def test_a_rule_on_several_scales_is_simulated_on_each():
+    study = load_study(str(EXAMPLES / "scales"))
+    rule = Stopping.model_validate({"rule": "planned_looks", "looks": [4], "maximum": 8})
+    study = study.model_copy(update={"stopping": rule})
+    built = build_lists(study, load_items(study), 1)
+    stops = simulate_stops(study, built, _options(2, 0.0, difference=0.5))
+    names = stops["construction"].unique().tolist()
+    assert names[0] == "grammar (acceptability)"
+    assert "sense (plausibility)" in names
+    assert names[-1] == "All comparisons"
+    of_one = stops[stops["construction"] != "All comparisons"]
+    assert len(of_one) == 2 * 6
+    # A difference of half a point takes more than two participants of each list.
+    assert set(stops["n_at_stop"]) == {8}
+
+
+def test_a_rule_on_answers_that_cannot_be_simulated_is_refused(tmp_path: Path, monkeypatch):
+    study = _study(tmp_path, looks=(8,))
+    built = build_lists(study, load_items(study), 1)
+    monkeypatch.setattr(sequential, "prepare", lambda *_: ([], ["a"]))
+    with pytest.raises(AnalysisError, match="cannot simulate the stopping rule: it waits for a,"):
+        simulate_stops(study, built, _options(2, 0.0))
 
 
 def test_a_rule_that_is_never_met_stops_at_the_maximum(tmp_path: Path):

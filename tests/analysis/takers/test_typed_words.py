@@ -90,6 +90,7 @@ def test_without_a_model_on_this_machine_the_reading_is_named() -> None:
     ("text", "message"),
     [
         ("Name a bird.", "has no gap, so that no model can type"),
+        ("A ___ saw a ___.", "has several gaps or a picture, so that no model"),
         ("天上有___。", "has no spaces, so that no model marks"),
     ],
 )

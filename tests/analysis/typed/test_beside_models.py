@@ -139,8 +139,13 @@ def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
     with pytest.raises(AnalysisError, match="the answers were not typed"):
         find_blanks(untyped)
     prompts = type(people)(**{**_fields(people), "items": people.items.assign(good="a prompt")})
-    with pytest.raises(AnalysisError, match="no text has a gap, so that no model can complete"):
+    with pytest.raises(AnalysisError, match="no text has one gap, so that no model can complete"):
         find_blanks(prompts)
+    picture = "![a drawing](data:image/png;base64,aaaa)"
+    for change in ({"good": "The ___ saw a ___."}, {"good": "A ___.", "context": picture}):
+        left_out = type(people)(**{**_fields(people), "items": people.items.assign(**change)})
+        with pytest.raises(AnalysisError, match="no text has one gap"):
+            find_blanks(left_out)
     with pytest.raises(AnalysisError, match="completions can only be written as CSV"):
         run(completions, "model", *imported, "--out", tmp_path / "out.txt")
     given = ["model", "--out", str(tmp_path / "out.csv")]

@@ -9,9 +9,12 @@ import pytest
 
 from experiment.authoring.check import check_folder, require_sound
 from experiment.authoring.plan import build_plan_values
+from experiment.coding.categories import Category, Coding
 from experiment.design.lists import build_lists
+from experiment.errors import StudyError
 from experiment.materials.read import load_items
 from experiment.stopping.questions import Person, list_asked_comparisons, look_at_answers
+from experiment.studies.analysis_plan import Comparison
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 
@@ -106,6 +109,32 @@ def test_a_value_of_reading_times_is_one_of_mean_logarithms_of_complete_trials(w
     assert comparison.values.value_of(0, regions) == pytest.approx(of_critical)
 
 
+def test_comparisons_on_several_scales_are_asked_of_each(written):
+    asked, items, lists = _asked(written("scales", ANY))
+    # Three comparisons on two scales, of seven and five points.
+    assert [each.name for each in asked[:2]] == [
+        "grammar (acceptability)",
+        "grammar (plausibility)",
+    ]
+    assert [each.question.alpha for each in asked] == pytest.approx([0.05 / 6] * 6)
+    assert [each.question.bounds.high for each in asked[:2]] == [6, 4]
+    conditions = {item.item_id: item.condition for item in items}
+    rows = [
+        {"item_id": name, "rating": 7, "rating_acceptability": 7,
+         "rating_plausibility": 5 if conditions[name].startswith("grammatical") else 2}
+        for name in lists[0]
+    ]  # fmt: skip
+    assert [each.values.value_of(0, rows) for each in asked[:2]] == pytest.approx([0, 3])
+
+
+def test_bounds_are_those_of_times_where_a_session_also_has_ratings(written):
+    asked, *_ = _asked(written("mixed", ANY + "bounds = [-0.5, 0.5]"))
+    assert {each.values.measure: each.question.bounds.high for each in asked} == {
+        "log_rt": 0.5,
+        "rating": 6,
+    }
+
+
 def test_people_in_different_groups_are_compared_by_their_lists(written):
     [comparison], _, lists = _asked(
         written("between_participants", ANY + 'comparisons = ["filler_length"]')
@@ -140,6 +169,12 @@ def test_people_in_different_groups_are_compared_by_their_lists(written):
             'rule = "planned_looks"\nlooks = [7]\nmaximum = 16',
             "7 participants are not complete blocks of 4",
         ),
+        (
+            "mixed",
+            ANY + "bounds = [-0.5, 0.5]\nhalf_width = 0.2",
+            "half_width = 0.2 has the unit of one measure, and the comparisons of the stopping "
+            "rule have several: log_rt, rating",
+        ),
         ("self_paced", ANY, "have no bounds, which any_time needs"),
     ],
 )
@@ -166,6 +201,17 @@ def test_a_comparison_that_a_rule_cannot_wait_for_is_refused(written, changes, m
         ),
     )
     assert any(message in str(error) for error in check_folder(str(folder), 1).errors)
+
+
+def test_categories_of_typed_answers_come_too_late_for_a_rule(written):
+    study = load_study(str(written("typed", ANY)))
+    compared = Comparison(name="living", compare="condition: strong - weak", of="share of alive")
+    categories = [Category(name="alive", title="A"), Category(name="thing", title="B")]
+    coded = study.model_copy(
+        update={"comparisons": [compared], "coding": Coding(question="?", categories=categories)}
+    )
+    with pytest.raises(StudyError, match='"living" is about a category of typed answers'):
+        list_asked_comparisons(coded, list(load_items(study)), {})
 
 
 def test_a_study_of_explorations_alone_has_no_rule(written):

@@ -145,14 +145,10 @@ def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch
         ]
 
     monkeypatch.setattr(newcomer, "compose", drawn)
-    monkeypatch.setattr(newcomer, "session_number", lambda _, *where: where)
     here = [people.person(list=0, place=3) for _ in range(2)]
-    people.person(list=0, place=2)
-    people.person(list=1, place=3)
-    store_trials(session, run, study, here[0].id, place)
-    store_trials(session, run, study, here[1].id, place, number=71)
-    # Of who comes second to a place, one held it before.
-    assert numbers == [(0, 3, 1), 71]
+    for person, number in zip(here, (4, 71), strict=True):
+        store_trials(session, run, study, person.id, place, number)
+    assert numbers == [4, 71]
     columns = (Trial.position, Trial.good_side, Trial.options, Trial.points)
     for person in here:
         stored = select(*columns).where(Trial.participant_id == person.id).order_by(Trial.position)

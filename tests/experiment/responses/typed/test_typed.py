@@ -17,6 +17,8 @@ from experiment.responses.typed.typed import Typed
 ITEM = Item("a-1", Kind.TARGET, "a", "", "t", "", "f", "", "Birds sit in a ___ here.", "")
 RIGHT = replace(ITEM, extra=(("right", "tree | Old\u00a0Oak|"),))
 ONE = load_response("typed", {"accepted": "right"})
+TWO = load_response("typed", {"accepted": "right", "gaps": 2})
+OF_TWO = replace(ITEM, good="A ___ in a ____.", extra=(("right", "bird|owl; tree"),))
 MANY = load_response("typed", {"words": "many", "min_length": 3, "no_answer": False})
 
 
@@ -83,7 +85,8 @@ def test_an_accepted_answer_is_right_however_it_is_written():
 def test_an_item_has_no_more_accepted_answers_than_the_server_can_compare():
     many = load_response("typed", {"accepted": "right", "words": "many"})
     most, more = ("|".join(f"w{n}" for n in range(count)) for count in (100, 101))
-    assert len(many.accepted_answers(replace(RIGHT, extra=(("right", most),)))) == 100
+    [answers] = many.accepted_answers(replace(RIGHT, extra=(("right", most),)))
+    assert len(answers) == 100
     with pytest.raises(StudyError) as caught:
         many.accepted_answers(replace(RIGHT, extra=(("right", more),)))
     assert str(caught.value) == (
@@ -111,11 +114,101 @@ def test_the_screen_has_what_stands_before_and_after_the_gap():
     assert prompt.besides == {"before": "bird", "after": "", "gap": ""}
 
 
+def test_a_picture_is_shown_apart_from_the_text():
+    picture = "![a drawing](data:image/png;base64,aaaa)"
+    [screen] = ONE.screens(replace(ITEM, context=f"Look. {picture}", good="It is a ___."), str)
+    besides = {"before": "Look. It is a ", "after": ".", "gap": "___", "picture": picture}
+    assert screen == Shown("Look. It is a ___.", besides=besides)
+    [alone] = ONE.screens(replace(ITEM, context=picture, good="What is it?"), str)
+    assert alone.besides == {"before": "What is it?", "after": "", "gap": "", "picture": picture}
+
+
 def test_two_gaps_are_refused_with_their_item():
     with pytest.raises(StudyError) as refused:
         ONE.versions(replace(ITEM, good="A ___ in a ____."))
     assert 'the version good of the item "a-1" has 2 gaps' in str(refused.value)
-    assert "one gap (___), or none for a prompt. Make an item of each gap" in str(refused.value)
+    assert (
+        "one gap (___), or none for a prompt. Make an item of each gap, or write gaps = 2 into"
+        in (str(refused.value))
+    )
+    TWO.versions(replace(ITEM, good="A ___ in a ____."))
+    with pytest.raises(StudyError, match=r"has 3 gaps\. Expected at most 2 gaps"):
+        TWO.versions(replace(ITEM, good="A ___ in a ____ by a ___."))
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("bird | tree", True),
+        (" | tree", True),
+        ("bird | ", True),
+        ("", True),
+        ("bird", True),
+        ("bird | tree | nest", False),
+        ("bi|rd | tree", False),
+        ("a bird | tree", False),
+        ("bird |  ", False),
+    ],
+)
+def test_each_of_two_gaps_has_an_allowed_text_or_none(text, taken):
+    assert TWO.accepts(typed(text), "good") is taken
+    assert not load_response("typed", {"gaps": 2, "no_answer": False}).accepts(
+        typed("a | "), "good"
+    )
+
+
+def test_two_gaps_stand_between_three_parts_of_the_text():
+    [screen] = TWO.screens(OF_TWO, str)
+    assert screen.besides == {"before": "A ", "after": " in a ", "gap": "___", "after2": "."}
+
+
+def test_both_of_two_gaps_have_their_accepted_answers():
+    shown = TWO.arrangement(OF_TWO, ("good",))
+    assert shown == Arrangement(Side.FIRST, ("good", "bird", "owl", ";", "tree"))
+    rights = {"Owl | TREE": True, "bird | nest": False, "tree | bird": False, " | tree": False}
+    for text, right in rights.items():
+        assert TWO.score_answer(shown, typed(text)).chose_good is right
+        side = Side.FIRST if right else Side.SECOND
+        assert TWO.settle(typed(text), " ".join(shown.options)).side is side
+    assert TWO.correct_answer(shown) == typed("bird | tree")
+    any_first = TWO.arrangement(replace(OF_TWO, extra=(("right", ";tree"),)), ("good",))
+    assert TWO.score_answer(any_first, typed("x | tree")).chose_good
+    assert not TWO.score_answer(any_first, typed("x | y")).chose_good
+    with pytest.raises(StudyError, match="has 2 gaps, and accepted answers of 1"):
+        TWO.versions(replace(OF_TWO, extra=(("right", "bird"),)))
+
+
+def test_the_export_has_the_times_and_edits_of_each_gap():
+    of_gaps = [{"first_key_ms": 900, "last_key_ms": 1500.5, "n_edits": 1}, {"first_key_ms": 2000}]
+    details = {"text": "owl | ", "first_key_ms": 900, "n_edits": 1, "gaps": of_gaps}
+    row = TWO.derive_columns({"version": "good bird ; tree", "details": details})
+    assert (row["version"], row["typed"], row["no_answer"]) == ("good", "owl | ", False)
+    assert [row[f"first_key_ms_{number}"] for number in (1, 2)] == [900, 2000]
+    assert [row[f"last_key_ms_{number}"] for number in (1, 2)] == [1500.5, None]
+    assert [row[f"n_edits_{number}"] for number in (1, 2)] == [1, None]
+    assert set(row) <= {column.name for column in TWO.columns}
+    assert "gaps" not in row and "n_edits_1" not in {column.name for column in ONE.columns}
+
+
+def test_simulated_people_fill_each_gap():
+    rng = random.Random(1)
+    known = Known(OF_TWO, OF_TWO.good, 1.0)
+    assert TWO.simulate(Accurate(), known, [OF_TWO.good], rng) == typed("bird | tree")
+    free = replace(OF_TWO, extra=())
+    answers = {
+        TWO.simulate(Accurate(), Known(free, free.good, 0.5), [free.good], rng).details["text"]
+        for _ in range(200)
+    }
+    assert all(TWO.accepts(typed(text), "good") for text in answers)
+    # Half of the texts of a gap are no answer, so a quarter of both, and of one gap alone.
+    assert "" in answers
+    assert any(text.startswith(" | ") for text in answers)
+    assert any(text.endswith(" | ") for text in answers)
+
+
+def test_more_than_can_be_stored_of_several_gaps_is_refused():
+    with pytest.raises(StudyError, match="5 gaps of 300 characters are more than 1,000"):
+        load_response("typed", {"gaps": 5, "max_length": 300})
 
 
 def test_an_accepted_answer_that_nobody_can_type_is_refused():

@@ -1,11 +1,14 @@
 // @ts-check
 /**
- * Typed answers: a sentence with a gap to type into, or a prompt with a line below it. The text is kept
- * as typed, with the times of its first and last change and how it came about.
+ * Typed answers: a sentence with gaps to type into, or a prompt with a line below it. The texts are kept
+ * as typed, with the times of their first and last change and how they came about.
  *
  * @typedef {import("../../../static/trial_view.js").Tools} Tools
  * @typedef {import("../../../static/trial_sequence.js").Trial} Trial
  * @typedef {import("../../../static/presses.js").Press} Press
+ *
+ * How a text was typed, in milliseconds after the trial's appearance.
+ * @typedef {{ first?: number, last?: number, edits: number, pasted: boolean, inserted: boolean, composed: boolean }} Typing
  */
 
 const DAY_MS = 86_400_000;
@@ -17,6 +20,8 @@ const INSERTED = /^(insertReplacementText|insertDictationResult)$/;
 const DELETED = /^(delete(?!Composition)|history)/;
 // With an input method some browsers report the key that ends a composition after it, but with this code.
 const COMPOSING_KEY = 229;
+// Between the texts of several gaps, which contain none themselves.
+const SEPARATOR = " | ";
 
 /** @type {import("../../../static/trial_view.js").ResponseScript["view"]} */
 export const view = (tools) => {
@@ -41,10 +46,11 @@ class TypedView {
   #presses;
   #deadline;
   #group;
-  #input;
+  /** @type {HTMLInputElement[]} The fields for the most gaps of a text; those that it lacks are hidden. */
+  #inputs;
   #hint;
-  /** @type {{ first?: number, last?: number, edits: number, pasted: boolean, inserted: boolean, composed: boolean }} */
-  #typing = makeEmptyTyping();
+  /** @type {Map<HTMLInputElement, Typing>} */
+  #typings = new Map();
   #trusted = true;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #gapTimer;
@@ -58,7 +64,7 @@ class TypedView {
     this.#presses = new tools.Presses(place, signal, (option, press) => this.#submit(option, press));
     this.#deadline = new tools.Deadline(place, settings.deadline_ms);
     this.#group = /** @type {HTMLElement} */ (place.querySelector(".typed"));
-    this.#input = /** @type {HTMLInputElement} */ (place.querySelector("#typed-text"));
+    this.#inputs = [...this.#group.querySelectorAll("input")];
     this.#hint = /** @type {HTMLElement} */ (place.querySelector("#typed-hint"));
     this.#listen();
   }
@@ -76,14 +82,16 @@ class TypedView {
     this.close();
     this.trial = trial;
     this.#deadline.reset();
-    this.#typing = makeEmptyTyping();
     this.#conditions.reset();
     this.#trusted = true;
     this.#presses.showRefusal(false);
     this.#showHint("");
     this.#hideKeySettings();
     this.#enableButtons(true);
-    this.#input.value = "";
+    for (const input of this.#inputs) {
+      input.value = "";
+      this.#typings.set(input, makeEmptyTyping());
+    }
     const { gap_ms = 0 } = this.#tools.settings;
     this.#tools.place.classList.toggle("between", gap_ms > 0);
     window.scrollTo(0, 0);
@@ -95,7 +103,7 @@ class TypedView {
   close() {
     clearTimeout(this.#gapTimer);
     this.trial = undefined;
-    this.#input.readOnly = true;
+    for (const input of this.#inputs) input.readOnly = true;
     this.#clock.stop();
     this.#deadline.stop();
   }
@@ -114,31 +122,56 @@ class TypedView {
   /** @param {Trial} trial */
   #showTexts(trial) {
     this.#tools.place.classList.remove("between");
-    const sentence = String(trial.first ?? "");
-    const direction = findDirection(sentence);
+    const direction = findDirection(String(trial.first ?? ""));
     this.#group.dir = direction;
     // A prompt is read, and answered on a line of its own.
     this.#group.classList.toggle("prompt", !trial.gap);
-    this.#input.dir = direction;
-    this.#input.setAttribute("aria-label", trial.gap ? `${trial.before}[${this.#input.dataset.gap}]${trial.after}` : sentence);
+    for (const [index, input] of this.#inputs.entries()) {
+      input.hidden = index > 0 && trial[`after${index + 1}`] === undefined;
+      input.dir = direction;
+      input.readOnly = false;
+    }
+    for (const input of this.#shownInputs) input.enterKeyHint = input === this.#shownInputs.at(-1) ? "done" : "next";
     /** @type {HTMLElement[]} */
     const texts = [];
     for (const field of this.#group.querySelectorAll("[data-field]")) {
       const sent = String(trial[/** @type {HTMLElement} */ (field).dataset.field ?? ""] ?? "");
       // Browsers report presentation times of new elements only.
       const text = document.createElement("span");
-      text.textContent = text.dataset.sent = sent;
+      const pictures = this.#tools.setTextWithPictures(text, sent);
+      text.dataset.sent = pictures.length ? "" : sent;
       field.replaceChildren(text);
-      if (sent.trim()) texts.push(text);
+      if (sent.trim()) texts.push(text, ...pictures);
     }
-    this.#input.readOnly = false;
-    this.#input.focus({ preventScroll: true });
+    for (const [index, input] of this.#inputs.entries()) input.setAttribute("aria-label", this.#describeGap(trial, index));
+    this.#inputs[0].focus({ preventScroll: true });
     this.#presses.reset();
     this.#clock.watch(texts, () => {
       if (this.trial !== trial) return;
       this.#checkDisplay();
       this.#deadline.startTimer(this.#clock.onset.ms);
     });
+  }
+
+  /** The fields of the shown trial's gaps. */
+  get #shownInputs() {
+    return this.#inputs.filter((input) => !input.hidden);
+  }
+
+  /**
+   * Returns the sentence with the place of a gap, and a line for each other one.
+   * @param {Trial} trial
+   * @param {number} index The gap's number, from 0.
+   */
+  #describeGap(trial, index) {
+    const shown = [...this.#group.querySelectorAll("img")].map((picture) => picture.alt);
+    if (!trial.gap) return [...shown, trial.first].join(" ");
+    const parts = [trial.before, trial.after, ...this.#inputs.slice(1).map((_, number) => trial[`after${number + 2}`])];
+    const sentence = parts.filter((part) => part !== undefined).map((part, number) => {
+      if (number === 0) return part;
+      return (number === index + 1 ? `[${this.#inputs[index].dataset.gap}]` : "___") + part;
+    });
+    return [...shown, sentence.join("")].join(" ");
   }
 
   #checkDisplay() {
@@ -158,28 +191,49 @@ class TypedView {
         this.#submit(/** @type {HTMLElement} */ (option), this.#presses.fromClick(/** @type {MouseEvent} */ (event)));
       }, listening);
     }
-    this.#input.addEventListener("keydown", (event) => {
-      // The Enter that ends a composition takes a candidate, and is no answer.
-      if (event.key !== "Enter" || event.isComposing || event.keyCode === COMPOSING_KEY || event.repeat) return;
-      event.preventDefault();
-      const { timeStamp: downMs, isTrusted: trusted } = event;
-      const next = /** @type {HTMLElement} */ (place.querySelector("[data-side=typed]"));
-      this.#submit(next, { downMs, upMs: null, method: "key", trusted });
-    }, listening);
-    this.#input.addEventListener("input", (event) => this.#recordChange(/** @type {InputEvent} */ (event)), listening);
-    this.#input.addEventListener("compositionstart", () => (this.#typing.composed = true), listening);
+    for (const input of this.#inputs) this.#listenTo(input, listening);
     // A phone's keyboard takes half of the page: the sentence stays in the other half.
     const onResize = () => {
-      if (document.activeElement === this.#input) this.#group.scrollIntoView({ block: "nearest" });
+      if (document.activeElement?.matches(".typed input")) this.#group.scrollIntoView({ block: "nearest" });
     };
     window.visualViewport?.addEventListener("resize", onResize, listening);
   }
 
-  /** @param {InputEvent} event */
-  #recordChange(event) {
+  /**
+   * @param {HTMLInputElement} input
+   * @param {{ signal: AbortSignal }} listening
+   */
+  #listenTo(input, listening) {
+    input.addEventListener("keydown", (event) => {
+      // The Enter that ends a composition takes a candidate, and is no answer.
+      if (event.key !== "Enter" || event.isComposing || event.keyCode === COMPOSING_KEY || event.repeat) return;
+      event.preventDefault();
+      const following = this.#shownInputs[this.#shownInputs.indexOf(input) + 1];
+      if (following && input.value.trim()) return following.focus();
+      const { timeStamp: downMs, isTrusted: trusted } = event;
+      const next = /** @type {HTMLElement} */ (this.#tools.place.querySelector("[data-side=typed]"));
+      this.#submit(next, { downMs, upMs: null, method: "key", trusted });
+    }, listening);
+    input.addEventListener("input", (event) => this.#recordChange(input, /** @type {InputEvent} */ (event)), listening);
+    input.addEventListener("compositionstart", () => (this.#typingOf(input).composed = true), listening);
+  }
+
+  /**
+   * @param {HTMLInputElement} input
+   * @returns {Typing}
+   */
+  #typingOf(input) {
+    return this.#typings.get(input) ?? makeEmptyTyping();
+  }
+
+  /**
+   * @param {HTMLInputElement} input
+   * @param {InputEvent} event
+   */
+  #recordChange(input, event) {
     if (!this.trial) return;
     this.#showHint("");
-    const typing = this.#typing;
+    const typing = this.#typingOf(input);
     const ms = event.timeStamp - this.#clock.onset.ms;
     typing.first ??= ms;
     typing.last = ms;
@@ -193,7 +247,7 @@ class TypedView {
   }
 
   /**
-   * Submits the text, or that there is none.
+   * Submits the texts, or that there is none for a single gap, or for those of several that are empty.
    * @param {HTMLElement} option
    * @param {Press} press
    */
@@ -205,23 +259,21 @@ class TypedView {
     const reason = this.#tools.Presses.whyEarly(rtMs, this.#tools.settings.lockout_ms);
     this.#presses.showRefusal(Boolean(reason));
     if (reason) return this.#conditions.recordPremature(reason, rtMs, press.method);
+    const inputs = this.#shownInputs;
     const isTyped = option.dataset.side === "typed";
-    const text = isTyped ? this.#input.value.replace(UNTYPABLE, "") : "";
-    const problem = isTyped ? this.#findProblem(text.trim()) : "";
-    if (problem) {
-      this.#showHint(problem);
-      return this.#input.focus();
+    const texts = inputs.map((input) => this.#readText(input, isTyped));
+    for (const [index, text] of texts.entries()) {
+      const problem = isTyped || text ? this.#findProblem(text.trim()) : "";
+      if (!problem) continue;
+      this.#showHint(problem, inputs[index]);
+      return inputs[index].focus();
     }
-    const { first, last, edits, pasted, inserted, composed } = this.#typing;
+    const typings = inputs.map((input) => this.#typingOf(input));
     const choice = {
       details: {
-        text,
-        first_key_ms: keepMs(first),
-        last_key_ms: keepMs(last),
-        n_edits: edits,
-        pasted,
-        inserted,
-        composed,
+        text: texts.some(Boolean) ? texts.join(SEPARATOR) : "",
+        ...describeTyping(typings.reduce(joinTypings)),
+        ...(inputs.length > 1 && { gaps: typings.map(describeTyping) }),
       },
       rt_ms: rtMs < DAY_MS ? rtMs : null,
       release_ms: null,
@@ -239,6 +291,18 @@ class TypedView {
   }
 
   /**
+   * Returns what was typed into a field. A participant without an answer to a single gap has none,
+   * whatever is in its field.
+   * @param {HTMLInputElement} input
+   * @param {boolean} isTyped Whether the participant has an answer to each gap.
+   */
+  #readText(input, isTyped) {
+    if (this.#shownInputs.length === 1) return isTyped ? input.value.replace(UNTYPABLE, "") : "";
+    const text = input.value.replace(UNTYPABLE, "").replaceAll(SEPARATOR.trim(), "");
+    return isTyped ? text : text.trim() && text;
+  }
+
+  /**
    * Returns which of the hints says why a text is no answer; empty if it is one.
    * @param {string} text
    */
@@ -249,16 +313,47 @@ class TypedView {
     return [...text].length < Number(shortest) ? "short" : "";
   }
 
-  /** @param {string} problem */
-  #showHint(problem) {
+  /**
+   * @param {string} problem
+   * @param {HTMLInputElement} [input] The field whose text it is.
+   */
+  #showHint(problem, input) {
     const hint = this.#hint.dataset[problem] ?? "";
     this.#hint.textContent = hint.replace("{n}", this.#group.dataset.shortest ?? "");
-    this.#input.setAttribute("aria-invalid", String(Boolean(problem)));
+    for (const field of this.#inputs) field.setAttribute("aria-invalid", String(field === input));
   }
 }
 
+/** @returns {Typing} */
 function makeEmptyTyping() {
   return { edits: 0, pasted: false, inserted: false, composed: false };
+}
+
+/**
+ * Returns how two gaps were typed together: from the first change to the last.
+ * @param {Typing} one
+ * @param {Typing} other
+ * @returns {Typing}
+ */
+function joinTypings(one, other) {
+  const [firsts, lasts] = [[one.first, other.first], [one.last, other.last]]
+    .map((times) => times.filter((ms) => ms !== undefined));
+  return {
+    first: firsts.length ? Math.min(...firsts) : undefined,
+    last: lasts.length ? Math.max(...lasts) : undefined,
+    edits: one.edits + other.edits,
+    pasted: one.pasted || other.pasted,
+    inserted: one.inserted || other.inserted,
+    composed: one.composed || other.composed,
+  };
+}
+
+/**
+ * Returns how a text was typed as it is sent.
+ * @param {Typing} typing
+ */
+function describeTyping({ first, last, edits, pasted, inserted, composed }) {
+  return { first_key_ms: keepMs(first), last_key_ms: keepMs(last), n_edits: edits, pasted, inserted, composed };
 }
 
 /**
