@@ -1,7 +1,7 @@
 """Routes that receive answers and device descriptions from the working page.
 
 Answers take precedence: other requests start one at a time, and let pending answers go first. An
-arrival occupies a process for as long as ten answers, and nothing interrupts it. If a hundred
+arrival occupies a process for as long as several answers, and nothing interrupts it. If a hundred
 participants arrive at the same moment, an answer that comes then would wait for all of them.
 """
 
