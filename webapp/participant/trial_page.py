@@ -28,7 +28,6 @@ from webapp.participant.assets import assets_of
 from webapp.services import current_services
 from webapp.sessions.session_payload import OwnWork, Screen, Work
 
-
 _MOST_RENDERED = 200  # texts of some ten kilobytes
 
 
