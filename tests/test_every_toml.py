@@ -47,7 +47,8 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 # Their files are the product's own, another reader was there before them, or they tell otherwise.
 OTHERS = {
-    "analysis/natives/page.py", "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/prompt.py",
+    "analysis/natives/page.py", "experiment/authoring/words.py", "experiment/panels/panel.py",
+    "experiment/takers/prompt.py",
     "experiment/studies/published.py", "experiment/studies/key_errors.py",
     "experiment/untrusted.py", "experiment/authoring/consent.py",
     "webapp/recruiters/settings.py",
