@@ -86,11 +86,12 @@ NOT_GIVEN: Mapping[str, str] = {
          "simulate", "serve", "work", "demo", "stop", "reload", "marketplace"), _CHANGES
     ),
     **dict.fromkeys(
-        ("materials", "treebank", "lists", "study", "maze", "reading", "lm", "power", "take"),
+        ("materials", "treebank", "lists", "study", "maze", "reading", "lm", "power", "take",
+         "natives"),
         _BEFORE,
     ),
     "links make": _SECRET,
-    **dict.fromkeys(("compare", "archive", "import"), _GIVEN),
+    **dict.fromkeys(("compare", "pool", "archive", "import"), _GIVEN),
     **dict.fromkeys(("projects", "users", "keys", "db", "doctor", "paying-copy"), _OPERATES),
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ from webapp.errors import WebappError
 _BOOT_SCRIPT = "boot.js"
 _PAGE_SCRIPT = "page.js"
 _EXTENSION = "assets"
+_STYLE_COMMENT = re.compile(rb"/\*(?!!).*?\*/\n?", re.DOTALL)
 _YEAR_S = 365 * 24 * 60 * 60
 
 
@@ -86,6 +87,8 @@ class Assets:
 
 def _make_asset(name: str, content: bytes) -> Asset:
     mimetype = guess_type(name)[0] or "application/octet-stream"
+    if name.endswith(".css"):
+        content = _STYLE_COMMENT.sub(b"", content)
     return Asset(mimetype, content, _compress(content))
 
 

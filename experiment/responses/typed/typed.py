@@ -108,7 +108,8 @@ class Typed(OneVersion):
                 f"min_length is {self.min_length} and max_length {self.max_length}: no answer "
                 "can have such a length"
             )
-        if self.gaps * (self.max_length + len(GAP_SEPARATOR)) > LONGEST_TEXT:
+        separators = (self.gaps - 1) * len(GAP_SEPARATOR)
+        if self.gaps * self.max_length + separators > LONGEST_TEXT:
             raise ValueError(
                 f"{self.gaps} gaps of {self.max_length} characters are more than {LONGEST_TEXT:,} "
                 "characters: choose a smaller max_length"

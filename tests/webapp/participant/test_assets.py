@@ -134,3 +134,11 @@ def test_a_page_travels_compressed_to_who_can_read_that(client, run):
     assert "<h1" in gzip.decompress(small.data).decode()
     assert int(small.headers["Content-Length"]) == len(small.data) < len(plain.data) / 2
     assert "Accept-Encoding" in small.headers["Vary"]
+
+
+def test_styles_are_sent_without_comments_except_those_that_must_stay(tmp_path: Path):
+    for name in ("boot.js", "page.js"):
+        (tmp_path / name).write_text("export const one = 1;\n")
+    (tmp_path / "page.css").write_text("/* why */\na { color: red; }\n/*! licence */\n")
+    sent = Assets(tmp_path).files["page.css"].content
+    assert sent == b"a { color: red; }\n/*! licence */\n"
