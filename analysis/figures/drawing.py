@@ -91,6 +91,10 @@ def hide_unlabelled_axes(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def warn_of_programs(axes: Axes) -> None:
-    """Write above the axes that the participants were simulated."""
-    axes.set_title("SIMULATED PARTICIPANTS", loc="left", fontsize=FONT_POINTS, color=WARNING)
+def warn_of_programs(place: Axes | Figure) -> None:
+    """Write above axes, or a figure whose axes have titles, that participants were simulated."""
+    words = "SIMULATED PARTICIPANTS"
+    if isinstance(place, Figure):
+        place.suptitle(words, x=0.01, ha="left", fontsize=FONT_POINTS, color=WARNING)
+    else:
+        place.set_title(words, loc="left", fontsize=FONT_POINTS, color=WARNING)

@@ -18,6 +18,7 @@ from analysis.figures.drawing import (
     Drawing,
     hide_unlabelled_axes,
     new_figure,
+    warn_of_programs,
 )
 from analysis.findings.comparison_words import write_p
 from analysis.findings.finding import FindingInputs, Findings
@@ -57,14 +58,16 @@ def compare_discriminations(
     reason = _find_obstacle(judgments, fitted)
     if reason:
         left_out = (f"The two-parameter model of items was left out: {reason}.",)
-        return Findings(left_out=left_out, drawings=(_plot(fitted, judgments, items, None),))
+        return Findings(
+            left_out=left_out, drawings=(_plot(inputs, fitted, judgments, items, None),)
+        )
     models = fitted.judges.loc[fitted.judges["is_model"], "judge"]
     two = fit_two_parameters(judgments, {name: decisions[name] for name in models})
     rows = two.items.merge(items[["item_id", "good"]], on="item_id", how="left")
     return Findings(
         (_make_table(inputs, two, rows),),
         {TWO_PARAMETERS: rows, f"{TWO_PARAMETERS}_judges": two.judges},
-        drawings=(_plot(fitted, judgments, items, two),),
+        drawings=(_plot(inputs, fitted, judgments, items, two),),
     )
 
 
@@ -140,7 +143,11 @@ def _make_table(inputs: FindingInputs, two: TwoParameters, rows: pd.DataFrame) -
 
 
 def _plot(
-    fitted: ItemMap, judgments: pd.DataFrame, items: pd.DataFrame, two: TwoParameters | None
+    inputs: FindingInputs,
+    fitted: ItemMap,
+    judgments: pd.DataFrame,
+    items: pd.DataFrame,
+    two: TwoParameters | None,
 ) -> Drawing:
     chosen = items.sort_values("p", kind="stable").head(_ROWS * _COLUMNS)
     other = "; blue: that of the two-parameter model" if two else ""
@@ -151,14 +158,28 @@ def _plot(
         f"Black: the curve that the one-parameter model expects{other}. The items with the lowest "
         "p of fit, at most twelve.",
         Section.SUPPLEMENT,
-        partial(_draw_items, fitted, judgments, chosen, two),
+        partial(
+            _draw_items,
+            fitted,
+            judgments,
+            chosen,
+            two,
+            simulated=inputs.context.origin.simulated,
+        ),
     )
 
 
 def _draw_items(
-    fitted: ItemMap, judgments: pd.DataFrame, chosen: pd.DataFrame, two: TwoParameters | None
+    fitted: ItemMap,
+    judgments: pd.DataFrame,
+    chosen: pd.DataFrame,
+    two: TwoParameters | None,
+    *,
+    simulated: bool,
 ) -> Figure:
     figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
+    if simulated:
+        warn_of_programs(figure)
     panels = figure.subplots(_ROWS, _COLUMNS, sharex=True, sharey=True).ravel()
     of_people = fitted.judges[~fitted.judges["is_model"]].set_index("judge")["ability"]
     reach = 3 * max(fitted.sd_people, SINGULAR)

@@ -16,6 +16,7 @@ from analysis.figures.drawing import (
     Drawing,
     hide_unlabelled_axes,
     new_figure,
+    warn_of_programs,
 )
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
@@ -58,7 +59,7 @@ def _run(inputs: FindingInputs) -> Findings:
         "People and models (left) by ability, and items (right) by difficulty, with 95% intervals. "
         "A judge is right in half of the cases on an item at the same height.",
         Section.AGREEMENT,
-        partial(_draw, fitted),
+        partial(_draw, fitted, simulated=inputs.context.origin.simulated),
     )
     further = compare_discriminations(inputs, fitted, judgments, of_items)
     return Findings(
@@ -113,7 +114,8 @@ def _judges_table(fitted: ItemMap, models: pd.DataFrame, inputs: FindingInputs) 
     is_flat = fitted.sd_people < SINGULAR
     below = np.nan if is_flat else norm.cdf(models["ability"] / fitted.sd_people)
     rows = pd.concat([people, models.assign(label=models["judge"], below=below)])
-    misfits = int((of_people["p_holm"] < _LEVEL).sum())
+    misfits, untested = int((of_people["p_holm"] < _LEVEL).sum()), int(of_people["p"].isna().sum())
+    alike = f"; {untested} cannot be tested, because the items hardly differ for them"
     return inputs.context.table(
         "item_map_judges",
         "People and models on the items' scale",
@@ -136,7 +138,7 @@ def _judges_table(fitted: ItemMap, models: pd.DataFrame, inputs: FindingInputs) 
             "Infit (Wright and Masters, 1982): squared residuals relative to those expected, each "
             "answer predicted from the others. Above 1, a judge errs on items "
             f"that are easy for people. Of {len(of_people)} participants, {misfits} do not fit "
-            "(p < .05 after Holm's correction).",
+            f"(p < .05 after Holm's correction){alike if untested else ''}.",
         ),
         Section.AGREEMENT,
     )
@@ -179,7 +181,7 @@ def _items_table(items: pd.DataFrame, inputs: FindingInputs, chance: float) -> T
     )
 
 
-def _draw(fitted: ItemMap) -> Figure:
+def _draw(fitted: ItemMap, *, simulated: bool) -> Figure:
     figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1, 2))
     people = fitted.judges[~fitted.judges["is_model"]]
@@ -197,6 +199,8 @@ def _draw(fitted: ItemMap) -> Figure:
     right.set_xlabel("items, by difficulty")
     for axes in (left, right):
         hide_unlabelled_axes(axes)
+    if simulated:
+        warn_of_programs(left)
     if len(models):
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4,
                       frameon=False)  # fmt: skip

@@ -58,7 +58,8 @@ def list_sentences(
     sources: dict[str, str] = {}
     for item in items:
         own = dict(item.extra)
-        parts = (item.template, item.condition, *(own.get(name, "") for name in _SOURCES))
+        # Not the condition: its name can say what is wrong.
+        parts = (item.template, *(own.get(name, "") for name in _SOURCES))
         for text in versions_of(item, rendering).values():
             sources.setdefault(text, ", ".join(dict.fromkeys(filter(None, parts))))
     sentences = [Sentence(text, source) for text, source in sources.items()]

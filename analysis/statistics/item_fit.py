@@ -19,6 +19,9 @@ NODES = np.linspace(-6, 6, 97)
 LOG_WEIGHTS = norm.logpdf(NODES) - logsumexp(norm.logpdf(NODES))
 _STEPS = 50
 _LARGEST_STEP = 1.0
+# Infit compares answers where the model is sure with those where it is not: p is not valid if its
+# predictions within a column vary less than this (standard deviation of 2 p).
+_LEAST_SPREAD = 0.05
 
 
 def count_answers(person: Codes, item: Codes, right: NDArray[np.generic]) -> tuple[Floats, Floats]:
@@ -61,6 +64,8 @@ def predict_from_others(right: Floats, wrong: Floats, logits: Floats) -> Floats:
 def infit(right: Floats, wrong: Floats, chance: Floats) -> dict[str, Floats]:
     """Return n_judgments, share of right answers, infit and its p (two-sided) for each column.
 
+    p is NaN where the predictions of a column are practically alike.
+
     The predictions of a column are first moved so that as many right answers are expected as there
     are, because infit is about the noise of answers, not about their number. A squared residual
     minus its expectation is ``(answer - p) (1 - 2 p)``; its variance loses what the move takes.
@@ -85,11 +90,12 @@ def infit(right: Floats, wrong: Floats, chance: Floats) -> dict[str, Floats]:
     lean = 1 - 2 * moved
     lean -= (variance * lean).sum(0) / expected
     error = np.sqrt((variance * lean**2).sum(0))
+    is_alike = is_mixed & (error < _LEAST_SPREAD * np.sqrt(expected))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(is_mixed & (error > 0), (residual - expected) / error, 0.0)
     return {
         "n_judgments": n.sum(0),
         "share": share,
         "infit": np.where(is_mixed, residual / expected, np.nan),
-        "p_fit": 2 * norm.sf(np.abs(z)),
+        "p_fit": np.where(is_alike, np.nan, 2 * norm.sf(np.abs(z))),
     }

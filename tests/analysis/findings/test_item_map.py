@@ -81,12 +81,14 @@ def test_discriminations_need_a_hundred_answers_to_an_item():
 
 def test_the_report_says_which_model_the_data_prefer():
     judges = pd.DataFrame({"judge": ["p"], "is_model": [False], "ability": [0.0]})
-    inputs = SimpleNamespace(
-        judged=SimpleNamespace(decisions={}), context=SimpleNamespace(table=lambda *args: args)
-    )
+    context = SimpleNamespace(table=lambda *args: args, origin=SimpleNamespace(simulated=True))
+    inputs = SimpleNamespace(judged=SimpleNamespace(decisions={}), context=context)
     items = pd.DataFrame({"item_id": [f"item {n}" for n in range(5)], "good": "text", "p": 1.0})
+    items["difficulty"] = 0.0
     fitted = SimpleNamespace(judges=judges, sd_people=1.0)
-    [table] = compare_discriminations(inputs, fitted, lsat_judgments(), items).tables
+    found = compare_discriminations(inputs, fitted, lsat_judgments(), items)
+    [table], [drawing] = found.tables, found.drawings
+    assert drawing.draw().get_suptitle() == "SIMULATED PARTICIPANTS"
     # anova(rasch(LSAT), ltm(LSAT ~ z1)) of R's ltm: .57 with 4 degrees of freedom, p = .967.
     assert table[2] == (
         "One parameter is enough: no difference in discrimination was shown (likelihood ratio "

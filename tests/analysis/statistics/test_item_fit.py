@@ -31,3 +31,9 @@ def test_columns_that_are_all_right_have_no_infit():
     fit = infit(np.ones((5, 1)), np.zeros((5, 1)), np.full((5, 1), 0.7))
     assert np.isnan(fit["infit"][0])
     assert fit["p_fit"][0] == 1.0
+
+
+def test_predictions_that_hardly_differ_allow_no_test():
+    right = np.array([[1.0], [0.0], [1.0], [1.0]])
+    fit = infit(right, 1 - right, np.array([[0.70], [0.71], [0.70], [0.71]]))
+    assert np.isnan(fit["p_fit"][0]) and fit["infit"][0] == pytest.approx(1.0, abs=0.02)
