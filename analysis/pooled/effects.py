@@ -40,9 +40,12 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
     for (name, judge), group in rows.groupby(["name", "judge"], sort=False):
         usable = group[group["standard_error"].fillna(0) > 0]
         title = f"{name}: {judge}" if judge else str(name)
-        missing = sorted({report.name for report in reports} - set(usable["report"]))
-        if missing:
-            left_out.append(f"{title}: {', '.join(missing)} gave no estimate with an interval.")
+        asked = sorted(set(group["report"]) - set(usable["report"]))
+        not_asked = sorted({report.name for report in reports} - set(group["report"]))
+        if asked:
+            left_out.append(f"{title}: {', '.join(asked)} gave no estimate with an interval.")
+        if not_asked:
+            left_out.append(f"{title}: {', '.join(not_asked)} did not answer this comparison.")
         if len(usable) >= FEWEST:
             answered.append(usable)
     family = sum(group["role"].iloc[0] == "primary" for group in answered)

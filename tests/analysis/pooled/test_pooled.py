@@ -95,9 +95,13 @@ def test_few_languages_and_several_comparisons_are_said(write: Write):
 
 def test_what_a_report_cannot_say_is_left_out_by_name(write: Write):
     folders = [*estimates(write, 0.1, 0.2), write("he", {"standard_error": None})]
+    folders.append(write("ru", {"name": "other"}))
     pooled, by_report, left_out = pool_comparisons(read_reports(folders))
     assert pooled["n_reports"].tolist() == [2] and by_report["report"].tolist() == ["de", "fr"]
-    assert left_out == ["attraction: he gave no estimate with an interval."]
+    assert left_out[:2] == [
+        "attraction: he gave no estimate with an interval.",
+        "attraction: ru did not answer this comparison.",
+    ]
 
 
 def test_each_languages_own_model_is_one_comparison(write: Write):

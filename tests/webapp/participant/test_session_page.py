@@ -53,6 +53,29 @@ def test_the_sentences_are_those_of_the_list_each_on_its_side(visitor, sessions)
         assert shown[other] == f"{item['bad'].capitalize()}."
 
 
+def test_participants_of_one_run_each_get_their_own_trials_and_progress(run, start, sessions):
+    people = [start(run) for _ in range(4)]
+    for answered, person in enumerate(people):
+        for position in range(1, answered + 1):
+            person.answer(position)
+    with reading(sessions) as session:
+        rows = session.execute(
+            select(Trial.participant_id, Trial.good_side, RunItem.item)
+            .join(RunItem, RunItem.id == Trial.run_item_id)
+            .order_by(Trial.participant_id, Trial.position)
+        ).all()
+    expected: dict[int, list[str]] = {}
+    for participant, good_side, item in rows:
+        pair = [item["good"], item["bad"]]
+        shown = pair if good_side == "first" else pair[::-1]
+        expected.setdefault(participant, []).append(" ".join(f"{t.capitalize()}." for t in shown))
+    pages = [person.session() for person in (*people, *reversed(people))]
+    shown = [[f"{trial['first']} {trial['second']}" for trial in page["trials"]] for page in pages]
+    own = list(expected.values())
+    assert shown == [*own, *reversed(own)] and len({tuple(texts) for texts in own}) == 4
+    assert [len(page["answered"]) for page in pages] == [0, 1, 2, 3, 3, 2, 1, 0]
+
+
 def test_a_reload_goes_on_where_the_participant_was(visitor):
     trials = visitor.session()["trials"]
     for position in (1, 2, 3):
