@@ -24,7 +24,7 @@ class Sentence:
 
     Attributes:
         text: The sentence as participants read it.
-        source: The rule that made it and its source, but not whether it should be right.
+        source: Its template and its source, but not whether it should be right.
     """
 
     text: str

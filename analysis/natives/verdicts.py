@@ -59,8 +59,15 @@ def read_verdicts(path: Path, sentences: set[str]) -> Verdicts:
         sentences: The sentences of the items.
 
     Raises:
-        AnalysisError: The table lacks a column, or has another verdict or sentence, or one twice.
+        AnalysisError: There is no table; or it lacks a column, or has another verdict or sentence,
+            or one twice.
     """
+    if not path.is_file():
+        raise AnalysisError(
+            "there is no table of verdicts",
+            where=str(path),
+            expected="a table that a native speaker saved on the page",
+        )
     table = read_raw(path)
     if missing := [name for name in _COLUMNS[:2] if name not in table.columns]:
         raise AnalysisError(

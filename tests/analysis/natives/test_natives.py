@@ -123,6 +123,11 @@ def test_tables_that_do_not_fit_are_refused(tmp_path: Path, line: str, message: 
         read_verdicts(table, SENTENCES)
 
 
+def test_a_table_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(AnalysisError, match="there is no table of verdicts"):
+        read_verdicts(tmp_path / "anna.csv", SENTENCES)
+
+
 def test_a_table_without_verdicts_and_items_that_nobody_approves_are_refused(tmp_path: Path):
     table, items = tmp_path / "table.csv", tmp_path / "items.csv"
     table.write_text("sentence,better\nIch schlafe.,\n", "utf-8")
