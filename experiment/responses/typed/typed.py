@@ -230,6 +230,10 @@ class Typed(OneVersion):
 
     # How the server reads and checks an answer.
 
+    def _split(self, text: str) -> list[str]:
+        """Return the text of each gap; a study of single gaps has no separator."""
+        return text.split(GAP_SEPARATOR) if self.gaps > 1 else [text]
+
     @property
     def n_answers(self) -> int:
         """0: nothing is offered to choose from."""
@@ -240,7 +244,7 @@ class Typed(OneVersion):
         if answer.side is not None or answer.rating is not None or answer.steps is not None:
             return False
         try:
-            texts = _read_typed(answer).texts
+            texts = self._split(_read_typed(answer).text)
         except ValidationError:
             return False
         return len(texts) <= self.gaps and all(
@@ -261,7 +265,7 @@ class Typed(OneVersion):
             chose_good=None if side is None else side is RIGHT,
             chosen_side=side,
             version=arrangement.options[0],
-            answer=GAP_SEPARATOR.join(map(normalise, _read_typed(answer).texts)) or NO_ANSWER,
+            answer=GAP_SEPARATOR.join(map(normalise, self._split(text))) or NO_ANSWER,
         )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:

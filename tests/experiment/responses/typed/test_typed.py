@@ -48,6 +48,8 @@ def typed(text: object) -> GivenAnswer:
         (ONE, None, False),
         (MANY, "an old tree", True),
         (MANY, "an", False),
+        (MANY, "yes | no", True),
+        (ONE, "yes|no", True),
         (MANY, "", False),
     ],
 )
@@ -155,6 +157,11 @@ def test_each_of_two_gaps_has_an_allowed_text_or_none(text, taken):
     assert not load_response("typed", {"gaps": 2, "no_answer": False}).accepts(
         typed("a | "), "good"
     )
+
+
+def test_a_bar_separates_only_where_texts_have_several_gaps():
+    scored = MANY.score_answer(MANY.arrangement(ITEM, ("good",)), typed("Yes. | No."))
+    assert scored.answer == "yes. | no"
 
 
 def test_two_gaps_stand_between_three_parts_of_the_text():

@@ -297,9 +297,11 @@ class TypedView {
    * @param {boolean} isTyped Whether the participant has an answer to each gap.
    */
   #readText(input, isTyped) {
-    if (this.#shownInputs.length === 1) return isTyped ? input.value.replace(UNTYPABLE, "") : "";
-    const text = input.value.replace(UNTYPABLE, "").replaceAll(SEPARATOR.trim(), "");
-    return isTyped ? text : text.trim() && text;
+    const typed = input.value.replace(UNTYPABLE, "");
+    // Of a study with several gaps, no text has a separator, not even one with a single gap.
+    const text = this.#inputs.length > 1 ? typed.replaceAll(SEPARATOR.trim(), "") : typed;
+    if (isTyped) return text;
+    return this.#shownInputs.length > 1 && text.trim() ? text : "";
   }
 
   /**
