@@ -185,6 +185,17 @@ def test_both_of_two_gaps_have_their_accepted_answers():
         TWO.versions(replace(OF_TWO, extra=(("right", "bird"),)))
 
 
+def test_practice_has_the_right_answers_and_shows_one_in_the_text():
+    assert TWO.practice_fields(OF_TWO, str) == {
+        "accepted": (("bird", "owl"), ("tree",)), "answer": "A bird in a tree.",
+    }  # fmt: skip
+    only_second = replace(OF_TWO, extra=(("right", ";tree"),))
+    assert TWO.practice_fields(only_second, str)["answer"] == "A ___ in a tree."
+    prompt = replace(ITEM, good="bird", extra=(("right", "wing|nest"),))
+    assert ONE.practice_fields(prompt, str) == {"accepted": (("wing", "nest"),), "answer": "wing"}
+    assert ONE.practice_fields(ITEM, str) == {}
+
+
 def test_the_export_has_the_times_and_edits_of_each_gap():
     of_gaps = [{"first_key_ms": 900, "last_key_ms": 1500.5, "n_edits": 1}, {"first_key_ms": 2000}]
     details = {"text": "owl | ", "first_key_ms": 900, "n_edits": 1, "gaps": of_gaps}
