@@ -2,7 +2,6 @@
 
 import random
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -43,6 +42,7 @@ from experiment.responses.typed.text import (
     TYPED_TRIAL_COLUMNS,
     TypedText,
     gap_values,
+    has_typable_characters,
     list_columns,
 )
 from experiment.seeds import generator
@@ -50,11 +50,9 @@ from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
 NO_ANSWER = "no answer"
-# A screen never shows them where they stand: they turn the text around them.
-_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # What simulated participants type where no answer is accepted; the first word of a frame's own
 # order is typed most often, the second half as often, the third a third as often, and so on.
-_SIMULATED_WORDS = (
+SIMULATED_WORDS = (
     "house", "water", "book", "friend", "street", "morning", "garden", "letter", "music", "table",
 )  # fmt: skip
 
@@ -176,10 +174,7 @@ class Typed(OneVersion):
             return False
         if self.gaps > 1 and GAP_SEPARATOR.strip() in text:
             return False
-        return not any(
-            character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
-            for character in text
-        )
+        return has_typable_characters(text)
 
     # What the screen shows.
 
@@ -342,7 +337,7 @@ class Typed(OneVersion):
         side = responder.choose(item.kind, RIGHT, known.accuracy, rng)
         if accepted and side is RIGHT:
             return accepted[0]
-        words = [word for word in _SIMULATED_WORDS if self.allows(word)] or ["x" * self.min_length]
+        words = [word for word in SIMULATED_WORDS if self.allows(word)] or ["x" * self.min_length]
         keys = (item.construction, item.frame, *([str(gap)] if gap else []))
         generator(0, "typed words", *keys).shuffle(words)
         if side is not RIGHT and not accepted:
