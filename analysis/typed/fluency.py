@@ -93,7 +93,7 @@ def describe_lists(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd
         is_withheld=judgments["typed"].isna() & ~judgments["no_answer"].astype(bool),
         n_different=[len(set(entries)) for entries in lists],
         n_repetitions=[len(entries) - len(set(entries)) for entries in lists],
-        entries=lists,
+        entries=pd.Series(lists, judgments.index),
     )
     texts = []
     for (item_id, version), of_text in rows.groupby(_TEXT_KEYS, sort=False, observed=True):
