@@ -23,7 +23,8 @@ from experiment.responses.typed.text import (
     has_typable_characters,
     read_or_none,
 )
-from experiment.responses.typed.typed import NO_ANSWER, SIMULATED_WORDS
+from experiment.responses.typed.simulated import WORDS
+from experiment.responses.typed.typed import NO_ANSWER
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
 
@@ -201,7 +202,7 @@ class Fluency(OneVersion):
         """Return the common words that a simulated participant thinks of, a few of them twice."""
         words = [
             word
-            for word in SIMULATED_WORDS
+            for word in WORDS
             if self.allows(word)
             and responder.choose(known.item.kind, RIGHT, known.accuracy, rng) is RIGHT
         ]

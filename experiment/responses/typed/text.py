@@ -104,11 +104,6 @@ class TypedText(Typing):
     text: str = Field(max_length=LONGEST_TEXT)
     gaps: _Gaps = None
 
-    @property
-    def texts(self) -> list[str]:
-        """The text of each gap."""
-        return self.text.split(GAP_SEPARATOR)
-
 
 TYPED_COLUMNS = (
     Column(
