@@ -11,6 +11,7 @@ from experiment.records import PAIR, Item
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
+from experiment.responses.typed.simulated import WORDS
 from experiment.responses.typed.text import (
     GAP_SEPARATOR,
     LONGEST_TEXT,
@@ -23,7 +24,6 @@ from experiment.responses.typed.text import (
     has_typable_characters,
     read_or_none,
 )
-from experiment.responses.typed.simulated import WORDS
 from experiment.responses.typed.typed import NO_ANSWER
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
