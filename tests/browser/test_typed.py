@@ -208,3 +208,53 @@ def test_each_of_two_gaps_has_its_field_its_times_and_its_name(site, page, tmp_p
     assert (dog["n_edits"], cat["n_edits"], both[0]["n_edits"]) == (0, 1, 1)
     single = [one for position, one in details.items() if position not in answered]
     assert single and all(one["text"] == "tree" and "gaps" not in one for one in single)
+
+
+def fluency_study(folder: Path) -> Path:
+    copied = study(folder)
+    toml = (copied / "study.toml").read_text("utf-8")
+    toml = toml.replace('response = "typed"', 'response = "fluency"')
+    toml = toml.replace('accepted = "accepted"', "seconds = 5")
+    toml = re.sub(r"\[\[(exclusion|comparisons)\]\]\n(\w.*\n)+", "", toml).replace(
+        'practice = "practice', "# "
+    )
+    (copied / "study.toml").write_text(toml, encoding="utf-8")
+    return copied
+
+
+def test_a_list_grows_until_the_time_is_up_and_is_stored_once(site, page, tmp_path: Path):
+    link = site.launch(fluency_study(tmp_path))
+    page.set_viewport_size({"width": 390, "height": 844})
+    consent(page, link)
+    start(page)
+    field, entries = page.locator("#typed-entry"), page.locator(".entries li")
+    following = page.locator("[data-side=list]")
+    expect(field).to_be_focused()
+    expect(following).to_be_hidden()
+    field.press_sequentially("dog|s")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    field.press_sequentially("polar bearx")
+    page.keyboard.press("Backspace")
+    page.locator(".adding").click()
+    expect(entries).to_have_text(["dog s", "polar bear"])
+    expect(field).to_be_focused()
+    field.press_sequentially("ca")
+    shoot(page, "list-phone")
+    expect(page.locator("#typed-hint")).to_have_text("Time is up. Please go on now.")
+    expect(entries).to_have_text(["dog s", "polar bear", "ca"])
+    expect(page.locator(".remaining")).to_have_text("0:00")
+    assert_good(page, "a list whose time is up")
+    shoot(page, "list-phone-over")
+    # A press that follows the end of the time at once was meant for another entry.
+    expect(following).to_be_visible()
+    page.wait_for_function(
+        "() => (document.querySelector('[data-side=list]').click(),"
+        " !document.querySelector('.entries li'))"
+    )
+    expect(page.locator("#indicator")).to_have_attribute("data-state", "saved")
+    [stored] = site.stored(link)
+    details = json.loads(stored.responses[0].steps)["details"]
+    assert details["text"] == "dog s | polar bear | ca" and details["is_last_unfinished"]
+    assert details["entry_ms"] == sorted(details["entry_ms"]) and details["entry_ms"][-1] == 5000
+    assert details["n_edits"] == 1 and not details["pasted"]

@@ -2,7 +2,6 @@
 
 import random
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -44,14 +43,13 @@ from experiment.responses.typed.text import (
     TYPED_TRIAL_COLUMNS,
     TypedText,
     gap_values,
+    has_typable_characters,
     list_columns,
 )
 from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
 NO_ANSWER = "no answer"
-# A screen never shows them where they stand: they turn the text around them.
-_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class Typed(OneVersion):
@@ -171,10 +169,7 @@ class Typed(OneVersion):
             return False
         if self.gaps > 1 and GAP_SEPARATOR.strip() in text:
             return False
-        return not any(
-            character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
-            for character in text
-        )
+        return has_typable_characters(text)
 
     # What the screen shows.
 
