@@ -344,8 +344,14 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
         if abs(rows["truth"].iloc[0]) < LEAST_EFFECT:
             yield f"{name}: no effect is expected."
             continue
-        strong.append(rows)
         effect = _format_effect(rows["measure"].iloc[0], rows["truth"].iloc[0])
+        if rows["half_width"].isna().all():
+            yield (
+                f"{name} ({effect}): no answer with any of these numbers, because there are too "
+                "few answers, participants or frames for an interval."
+            )
+            continue
+        strong.append(rows)
         yield f"{name} ({effect}): {enough_participants(rows, 'power', n_lists)}."
     if len(strong) < 2:
         return
