@@ -4,14 +4,22 @@ import pandas as pd
 
 from analysis.data.frames import read_exported_table
 from analysis.data.load import ExportedRun
-from experiment.tables.observation_tables import CODES
+from experiment.coding.frozen import read_latest_version
+from experiment.coding.normalise import normalise
+from experiment.tables.codes import CODES
 
 _TRIAL = ["participant", "position"]
 
 
 def read_codes(run: ExportedRun) -> pd.DataFrame:
-    """Return the table of codes of an export; without rows if no version was frozen."""
+    """Return the table of codes of an export or import; without rows if no version was frozen.
+
+    Raises:
+        CodingError: The latest version of an import was changed after it was frozen.
+    """
     names = CODES.column_names
+    if run.folder.is_file():
+        return _read_imported_codes(run)
     if not any((run.folder / f"{CODES.name}{suffix}").is_file() for suffix in (".parquet", ".csv")):
         return pd.DataFrame(columns=list(names))
     table = read_exported_table(CODES, run.folder, names)
@@ -27,3 +35,26 @@ def add_codes(judgments: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
     )
     coded = judgments.assign(code=by_trial.reindex(trials).to_numpy())
     return coded[coded["code"].fillna("") != ""]
+
+
+def _read_imported_codes(run: ExportedRun) -> pd.DataFrame:
+    """Return the codes of an import's answers, which are known by their texts."""
+    frozen = read_latest_version(run.folder.parent)
+    answers = run.responses
+    if frozen is None or "typed" not in answers:
+        return pd.DataFrame(columns=list(CODES.column_names))
+    numbers = {
+        (row["item_id"], row["version"], row["typed"]): number
+        for number, row in enumerate(frozen.rows)
+    }
+    texts = answers["typed"].astype(object).fillna("").astype(str).map(normalise)
+    keys = zip(answers["item_id"].astype(str), answers["version"].astype(str), texts, strict=True)
+    # Codes of answers without their texts have no item.
+    places = [numbers.get(key, numbers.get(("", "", key[2]))) for key in keys]
+    coded = pd.Series(places, answers.index, dtype="Int64").dropna().astype(int)
+    rows = pd.DataFrame([frozen.rows[number] for number in coded], coded.index)
+    return (
+        answers.loc[coded.index, _TRIAL]
+        .join(rows)
+        .assign(answer=coded + 1, coding_version=frozen.number)
+    )

@@ -40,7 +40,7 @@ def _run(inputs: FindingInputs) -> Findings:
     rules = count_normalisations(answers, same)
     tables = (
         _texts_table(texts, counts, inputs),
-        _rules_table(rules, inputs),
+        rules_table(rules, inputs),
     )
     return Findings(tables, {"cloze": texts, "cloze_answers": counts, "normalisation": rules})
 
@@ -48,17 +48,8 @@ def _run(inputs: FindingInputs) -> Findings:
 def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInputs) -> Table:
     rows = inputs.context.by_construction(texts)
     groups = full_titles(rows)
-    items = inputs.run.items.set_index("item_id")
-    shown = [
-        show_gap(
-            " ".join(
-                filter(None, (_describe_context(items, item_id), _version(items, item_id, name)))
-            ),
-            name,
-        )
-        for item_id, name in zip(rows["item_id"], rows["version"], strict=True)
-    ]
-    further = _list_further_answers(counts)
+    shown = show_texts(rows, inputs.run.items)
+    further = list_answers_after(1, counts)
     rows = rows.assign(
         group=groups,
         label=shown,
@@ -95,6 +86,20 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
     )
 
 
+def show_texts(rows: pd.DataFrame, items: pd.DataFrame) -> list[str]:
+    """Return the text that people saw of each row's item and version, with its context."""
+    by_id = items.set_index("item_id")
+    return [
+        show_gap(
+            " ".join(
+                filter(None, (_describe_context(by_id, item_id), _version(by_id, item_id, version)))
+            ),
+            version,
+        )
+        for item_id, version in zip(rows["item_id"], rows["version"], strict=True)
+    ]
+
+
 def _text_of(items: pd.DataFrame, item_id: str, column: str) -> str:
     return str(items.at[item_id, column]) if column in items else ""
 
@@ -108,20 +113,26 @@ def _version(items: pd.DataFrame, item_id: str, version: str) -> str:
     return _text_of(items, item_id, column if column in items else str(Variant.GOOD))
 
 
-def _list_further_answers(counts: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the next most frequent answers to each text, with how many people gave each."""
+def list_answers_after(first: int, counts: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Return the most frequent answers to each text, with how many people gave each.
+
+    Args:
+        first: How many of the most frequent ones to leave out.
+        counts: What ``count_answers`` returns.
+    """
     further: dict[tuple[str, str], str] = {}
     for (item_id, version), rows in counts.groupby(["item_id", "version"], sort=False):
-        later = rows.iloc[1:_SHOWN_ANSWERS]
+        later = rows.iloc[first:_SHOWN_ANSWERS]
         listed = [f"{answer} ({n})" for answer, n in zip(later["answer"], later["n"], strict=True)]
-        n_left = len(rows) - 1 - len(later)
+        n_left = len(rows) - first - len(later)
         further[str(item_id), str(version)] = ", ".join(
             [*listed, *([f"and {n_left} others"] if n_left else [])]
         )
     return further
 
 
-def _rules_table(rules: pd.DataFrame, inputs: FindingInputs) -> Table:
+def rules_table(rules: pd.DataFrame, inputs: FindingInputs) -> Table:
+    """Return the table of how many answers each rule changed."""
     return inputs.context.table(
         "normalisation",
         "Answers counted as the same",

@@ -309,7 +309,7 @@ def _write_texts(folder: Path, task: StudyTask, design: DesignPlan) -> None:
     words = {
         "task": task.task.replace("{trials}", trials),
         "result": task.result,
-        "minutes": str(estimate_minutes(design.trials_per_list)),
+        "minutes": str(estimate_minutes(design.trials_per_list, task.response)),
     }
     for page in ("consent", "instructions", "debrief"):
         source = task.instructions if page == "instructions" else page
