@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.data.codes import read_codes
+from analysis.data.codes import add_codes, read_codes
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.statistics.agreement import cohen_kappa, krippendorff_alpha
 from analysis.statistics.clustered import agreement_of, log_f, student_quantile
@@ -115,6 +115,14 @@ def _run(inputs: FindingInputs) -> Findings:
         )
     ]
     statistics = {"coder_agreement": agreed}
+    answers = inputs.data.judgments
+    n_answers = int((answers["typed"].fillna("").astype(str) != "").sum())
+    n_uncoded = n_answers - len(add_codes(answers, codes))
+    left_out = (
+        (f"{n_uncoded:,} of {n_answers:,} answers have no code in the frozen version.",)
+        if n_uncoded
+        else ()
+    )
     with_model = describe_agreement(codes, _PAIRS_WITH_MODEL)
     if len(with_model):
         model = max(codes["proposed_by"])
@@ -129,7 +137,7 @@ def _run(inputs: FindingInputs) -> Findings:
             )
         )
         statistics["model_coder_agreement"] = with_model.assign(model=model)
-    return Findings(tuple(tables), statistics)
+    return Findings(tuple(tables), statistics, left_out)
 
 
 def _agreement_table(

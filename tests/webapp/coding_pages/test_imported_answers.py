@@ -166,6 +166,8 @@ def test_later_answers_have_no_code_and_the_next_version_leaves_the_first(import
     imported.run("freeze", *both)
     imported.write([*ANSWERS[:3], ("a", 1, "tree"), ANSWERS[4]])
     assert imported.codes()["participant"].tolist() == ["p1", "p2", "p3", "p2"]
+    result = compare_by(["typed_answers", "coder_agreement"], imported.judged())
+    assert "1 of 5 answers have no code in the frozen version." in result.left_out
     first = (imported.folder / "codes_1.csv").read_bytes()
     assert "1 have not been coded" in imported.refusal("freeze", *both)
     imported.write([*ANSWERS[:3], ANSWERS[4]])
@@ -184,6 +186,24 @@ def test_a_frozen_version_that_somebody_edited_is_refused(imported):
     (imported.folder / "codes_1.json").write_text("{}", "utf-8")
     with pytest.raises(Exception, match="version 1 of the codes cannot be read"):
         imported.codes()
+
+
+def test_a_category_that_was_renamed_after_the_coding_is_named(imported):
+    both = imported.both()
+    imported.run("freeze", *both)
+    settings = imported.study / "study.toml"
+    settings.write_text(settings.read_text("utf-8").replace('"alive"', '"living"'), "utf-8")
+    with pytest.raises(Exception, match='the frozen codes have the category "alive"'):
+        imported.codes()
+    assert '"alive" is no category of the study' in imported.refusal("freeze", *both)
+
+
+def test_what_people_typed_is_a_text_on_the_page_whatever_it_contains(imported):
+    texts = ["x" * 5000, "🐮", "</script><b>", "\u202egod\u202c", "=1+1", "a\u0007b", "@SUM"]
+    imported.write([("a", 0, text) for text in texts])
+    cards = imported.cards("Ada")
+    assert {card["typed"] for card in cards} == {*texts, "dog"}
+    assert "<b>" not in (imported.work / "Ada.html").read_text("utf-8")
 
 
 def test_without_texts_equal_answers_to_different_texts_are_coded_once(tmp_path):
