@@ -217,13 +217,17 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     def load_wsgi(self) -> None:
         """Make the app, and meanwhile report that the process is alive.
 
-        The database may be unavailable for long.
+        The database may be unavailable for long. The process for researcher pages makes its app
+        when it is first needed.
         """
         if self.serves_researchers:
             # Imported late, like the app, after the process has its own copies of the modules.
             from webapp.database.pool import CountedPool
+            from webapp.server.app_on_demand import AppOnDemand
 
             CountedPool.most = RESEARCHER_CONNECTIONS
+            self.wsgi = AppOnDemand(stopping=lambda: not self.alive)
+            return
         loading = gevent.spawn(super().load_wsgi)
         while not loading.ready():
             self._report_and_wait()
@@ -240,6 +244,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             server.start()
         while self.alive:
             self._report_and_wait()
+            if any(isinstance(server, ResearcherServer) and server.is_idle() for server in servers):
+                self.alive = False  # gunicorn starts the next process, without an app
         for server in servers:
             server.close()
         if self.private_port is not None:
