@@ -201,6 +201,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     """A worker process of the server.
 
     Attributes:
+        wsgi: The app, as gunicorn calls it.
+        alive: Whether the process goes on: gunicorn sets it to False at a signal.
         managed: Whether a service manager expects notifications.
         private_port: The port for metrics and readiness; None if it is not used.
         serves_researchers: Whether this process serves researcher pages.
@@ -208,6 +210,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             first; None if each process serves them itself.
     """
 
+    wsgi: Any
+    alive: bool
     managed = False
     private_port: "PrivatePort | None" = None
     serves_researchers = False
