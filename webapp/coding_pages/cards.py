@@ -63,6 +63,9 @@ def make_cards(
         if who.decides:
             both = {codes[digest].first, codes[digest].second}
             card["codes"] = [each.title for each in coding.categories if each.name in both]
+            titles = {each.name: each.title for each in coding.categories}
+            if proposed := titles.get(codes[digest].proposed):
+                card["proposed"] = {"model": codes[digest].proposed_by, "category": proposed}
         cards.append(card)
     return cards, len(order) - len(left)
 
@@ -114,6 +117,7 @@ def _translate_texts() -> Mapping[str, str]:
         "next": gettext("Next"),
         "back": gettext("Previous answer"),
         "disputed": gettext("The two coders chose:"),
+        "proposed": gettext("A model ({model}) proposes: {category}"),
         "done": gettext("You have coded all answers. Thank you."),
         "save": gettext("Please save your answers as a file, and send it to the researchers."),
         "save_button": gettext("Save my answers"),
