@@ -231,8 +231,7 @@ def find_side_columns(
         option_columns: The columns with the texts on each side.
     """
     values_by_column = {
-        header: frozenset(comparable_cells(rows[header]).unique()) - {""}
-        for header in rows.columns
+        header: frozenset(comparable_cells(rows[header]).unique()) - {""} for header in rows.columns
     }
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):
         columns = [
