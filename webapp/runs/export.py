@@ -20,9 +20,10 @@ from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
+from experiment.tables.codes import CODES
 from experiment.tables.column import Column, Role, TableSchema, roles_of_items
 from experiment.tables.files import spreadsheet_safe, write_table
-from experiment.tables.observation_tables import CODES, HUMANNESS, READINGS, TRACES
+from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PARTICIPANTS
 from experiment.version import code_version
 from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
