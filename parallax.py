@@ -138,6 +138,9 @@ _ANALYSIS = {
     "power": Lazy(
         "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
+    "coding": Lazy(
+        "webapp.coding_pages.command:coding", "Let people code the typed answers of an import."
+    ),
     "take": Lazy(
         "analysis.takers.command",
         "Let a model take the sessions of STUDY, or those that the people of an exported run had.",

@@ -174,7 +174,11 @@ def make_inputs(task: PlannedTask, values: Floats) -> FindingInputs:
     else:
         judgments[_VALUES[task.measure]] = own if task.measure == "rating" else own == len(PAIR)
     run = SimpleNamespace(
-        study=task.study, items=task.answers.items, readings=readings, whole_study=None
+        rating_ends=None,
+        study=task.study,
+        items=task.answers.items,
+        readings=readings,
+        whole_study=None,
     )
     return FindingInputs(
         run, [], [], Joined(judgments, {}, task.answers.items), ComparisonOptions(),

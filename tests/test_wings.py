@@ -41,7 +41,11 @@ WINGS = {
         ("study", "static", "minimal", "--seed", "1", "--out", "static"),
     ),
     "treebanks": Wing(
-        ("experiment.materials.treebank", "experiment.commands.treebank"),
+        (
+            "experiment.materials.treebank",
+            "experiment.commands.treebank",
+            "experiment.commands.treebank_study",
+        ),
         ("treebank", "extract", "treebank.conllu"),
     ),
     "researcher pages": Wing(("webapp.researcher", "webapp.coding_pages")),

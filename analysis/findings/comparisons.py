@@ -221,7 +221,8 @@ def _estimate(
         "standard_error": (narrow["high"] - narrow["low"]) / 2,
         "level": LEVEL,
         "p": p,
-        "p_corrected": min(1.0, p * family),
+        # Without an interval there is no p either.
+        "p_corrected": np.minimum(1.0, p * family),
         "smallest_effect": smallest,
         "margin_source": _name_margin_source(declaration, margin, data.inputs.margin),
         "p_equivalence": p_equivalence,

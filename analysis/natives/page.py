@@ -14,8 +14,8 @@ from experiment.records import Item
 
 _RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 _ENGLISH, _IDENTITY_DIGITS = "en", 12
-# Columns of imported items that say where a sentence comes from.
-_SOURCES = ("source", "sent_id", "origin", "licence")
+# Columns of items that say where a sentence comes from, and which rule it is about.
+_SOURCES = ("source", "sent_id", "origin", "rule", "licence")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class PowerOptions:
         cost: The cost of a participant, or None.
         cloze: Mean and standard deviation of cloze probabilities, separated by a comma; may be
             empty.
+        languages: In how many languages (or at how many sites) the study runs.
+        sd_languages: The standard deviation of the effect between them, as a share of the effect.
     """
 
     people: Assumptions
@@ -72,6 +74,8 @@ class PowerOptions:
     log_sds: str
     cost: float | None
     cloze: str = ""
+    languages: int = 1
+    sd_languages: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

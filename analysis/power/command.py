@@ -13,6 +13,7 @@ from analysis.power.base import NAME, STOPPING, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
 from analysis.power.comparisons import people_minus_model, power_of_comparisons
+from analysis.power.languages import LANGUAGES
 from analysis.power.norms import DEFAULT_CLOZE, NORM, plan_norm
 from analysis.power.planned_tests import primary_comparisons
 from analysis.power.separating import describe_separating
@@ -32,7 +33,7 @@ _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
 _OUTPUT_FILES = frozenset(
-    f"{name}{suffix}" for name in (NAME, NORM, STOPPING) for suffix in _SUFFIXES
+    f"{name}{suffix}" for name in (NAME, NORM, STOPPING, LANGUAGES) for suffix in _SUFFIXES
 )
 
 
@@ -109,6 +110,12 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--cloze", default="",
               help=("For typed answers: mean and standard deviation over texts of a word's cloze "
                     f"probability.  [default: {DEFAULT_CLOZE}]"))  # fmt: skip
+@click.option("--languages", default=1, show_default=True, type=click.IntRange(min=1),
+              help=("In how many languages, or at how many sites, the study runs: also plan the "
+                    "mean effect that `parallax pool` estimates."))  # fmt: skip
+@click.option("--sd-languages", default=0.5, show_default=True, type=click.FloatRange(min=0),
+              help=("For --languages: the standard deviation of the effect between languages, as a "
+                    "share of the effect."))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option(
     "--fee-percent", default=0.0, show_default=True, help="The platform's fee, added to the reward."
@@ -133,6 +140,8 @@ def power(
     slowdown_percent: float | None,
     log_sds: str,
     cloze: str,
+    languages: int,
+    sd_languages: float,
     reward: float | None,
     fee_percent: float,
     seed: int,
@@ -153,6 +162,7 @@ def power(
         sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
         sd_effects=sd_effects, means=means, scale=scale, accuracy=accuracy, like=like,
         slowdown_percent=slowdown_percent, log_sds=log_sds, cloze=cloze,
+        languages=languages, sd_languages=sd_languages,
         cost=None if reward is None else reward * (1 + fee_percent / 100),
     )  # fmt: skip
     built = build_lists(study, load_items(study), seed)
@@ -253,6 +263,11 @@ def _compute_power_of_answers(
                                    "the points of a scale, give the expected --means.")  # fmt: skip
         yield from power_of_comparisons(study, built, options)
         return
+    if options.languages > 1:
+        raise click.UsageError(
+            "--languages plans the mean of a comparison over languages, and this study has no "
+            "primary comparison of conditions to plan."
+        )
     for outcome in power_of_choices(study, built, options):
         further: tuple[str, ...] = ()
         if planned and not contrast_measures and options.like is None:

@@ -40,6 +40,7 @@ from analysis.power.cells import (
 )
 from analysis.power.choices import expected_accuracies
 from analysis.power.expected_means import add_expected_means
+from analysis.power.languages import describe_languages, make_languages_table, pooled_power
 from analysis.power.planned_tests import (
     group_by_task,
     plan_test,
@@ -211,13 +212,22 @@ def _compute_outcome(
     measures = {name: part["measure"].iloc[0] for part in results for name in part["construction"]}
     power["measure"] = power["construction"].map(measures)
     at_once = add_standard_error(shown_at_once(results)) if len(results) == 1 else None
+    of_all = pd.DataFrame()
+    if options.languages > 1:
+        has_effect = power["truth"].abs() >= LEAST_EFFECT
+        of_all = pooled_power(power[has_effect], options, study.design.n_lists, n_primary)
     one_task = len(group_by_task(study, built, planned)) == 1
     return Outcome(
         _make_table(study, power, options, origins, n_primary),
-        [*_describe(power, at_once, study.design.n_lists), *_sentence_on_unplanned(unplanned)],
+        [
+            *_describe(power, at_once, study.design.n_lists),
+            *_sentence_on_unplanned(unplanned),
+            *(describe_languages(of_all, options) if len(of_all) else ()),
+        ],
         _draw_figure(power, study, options)
         if set(measures.values()) != {LOG_RT} and one_task
         else None,
+        further=(make_languages_table(study, of_all, options),) if len(of_all) else (),
     )
 
 
@@ -334,8 +344,14 @@ def _describe(power: pd.DataFrame, at_once: pd.DataFrame | None, n_lists: int) -
         if abs(rows["truth"].iloc[0]) < LEAST_EFFECT:
             yield f"{name}: no effect is expected."
             continue
-        strong.append(rows)
         effect = _format_effect(rows["measure"].iloc[0], rows["truth"].iloc[0])
+        if rows["half_width"].isna().all():
+            yield (
+                f"{name} ({effect}): no answer with any of these numbers, because there are too "
+                "few answers, participants or frames for an interval."
+            )
+            continue
+        strong.append(rows)
         yield f"{name} ({effect}): {enough_participants(rows, 'power', n_lists)}."
     if len(strong) < 2:
         return

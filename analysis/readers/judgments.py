@@ -41,13 +41,7 @@ from experiment.participation import State
 from experiment.records import Item, Side, Variant
 from experiment.studies.design import Design, Square
 from experiment.studies.load import load_study
-from experiment.studies.study import (
-    About,
-    Construction,
-    Materials,
-    Simulation,
-    Study,
-)
+from experiment.studies.study import About, Construction, Materials, Simulation, Study
 
 _SHOWN, _AT_ONCE = 5, 500_000
 
@@ -86,8 +80,11 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
 def _adopt_questions(run: ExportedRun, study: Study) -> ExportedRun:
     """Return judgments collected elsewhere with the questions that their study declares."""
     questions = {
-        "study": run.study.study.model_copy(update={"title": study.study.title}),
+        "study": run.study.study.model_copy(
+            update={"title": study.study.title, "language": study.study.language}
+        ),
         "constructions": study.constructions,
+        "coding": study.coding,
         "analysis": study.analysis,
         "comparisons": study.comparisons,
     }

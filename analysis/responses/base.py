@@ -37,6 +37,7 @@ ANALYSES = Registry(
     "analysis of a type of response",
     {
         "choice": "analysis.responses.choice:CHOICE",
+        "fluency": "analysis.typed.fluency:FLUENCY_ANALYSIS",
         "maze": "analysis.maze.analysis:MAZE_ANALYSIS",
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",

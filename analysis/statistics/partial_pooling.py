@@ -68,17 +68,38 @@ class Pooled:
     partly_high: Floats
 
 
-def pool(estimates: Floats, errors: Floats, level: float = LEVEL) -> Pooled:
-    """Return what several languages' estimates say together.
+@dataclass(frozen=True, slots=True)
+class AverageEffect:
+    """The mean of several languages' true effects.
+
+    Attributes:
+        mean: The mean.
+        low: The lower end of its interval.
+        high: The upper end.
+        p: Of no mean effect, two-sided.
+        sd: The standard deviation of true effects between languages.
+        q: Cochran's Q of equal true effects.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    sd: float
+    q: float
+
+
+def average_effect(estimates: Floats, errors: Floats, level: float = LEVEL) -> AverageEffect:
+    """Return the mean of several languages' true effects.
 
     Args:
         estimates: Shape ``(languages,)``, at least two.
         errors: Shape ``(languages,)``: their standard errors, above 0.
-        level: Of the mean's interval; all others have 95%.
+        level: Of the interval.
     """
-    variances, n = errors**2, len(estimates)
+    n = len(estimates)
     with np.errstate(divide="ignore"):  # a ratio that is not used, of estimates that are equal
-        combined = combine_effects(estimates, variances, method_re="iterated", use_t=True)
+        combined = combine_effects(estimates, errors**2, method_re="iterated", use_t=True)
     between, mean = max(float(combined.tau2), 0.0), float(combined.mean_effect_re)
     by_spread, by_errors = float(combined.sd_eff_w_re_hksj), float(combined.sd_eff_w_re)
     half = max(
@@ -88,19 +109,34 @@ def pool(estimates: Floats, errors: Floats, level: float = LEVEL) -> Pooled:
     p = 2 * float(norm.sf(abs(mean) / by_errors))
     if by_spread > 0:
         p = max(p, 2 * float(student.sf(abs(mean) / by_spread, n - 1)))
+    return AverageEffect(
+        mean, mean - half, mean + half, p, float(np.sqrt(between)), float(combined.q)
+    )
+
+
+def pool(estimates: Floats, errors: Floats, level: float = LEVEL) -> Pooled:
+    """Return what several languages' estimates say together.
+
+    Args:
+        estimates: Shape ``(languages,)``, at least two.
+        errors: Shape ``(languages,)``: their standard errors, above 0.
+        level: Of the mean's interval; all others have 95%.
+    """
+    variances, n = errors**2, len(estimates)
+    average = average_effect(estimates, errors, level)
     sd_low, sd_high = _sd_interval(estimates, variances)
     partly = np.full((n + 1, 3), np.nan)
     if n >= _FEWEST_FOR_PARTLY:
         partly = _average_over_sds(estimates, variances)
     return Pooled(
-        mean,
-        mean - half,
-        mean + half,
-        p,
-        float(np.sqrt(between)),
+        average.mean,
+        average.low,
+        average.high,
+        average.p,
+        average.sd,
         sd_low,
         sd_high,
-        float(chi2.sf(combined.q, n - 1)),
+        float(chi2.sf(average.q, n - 1)),
         float(partly[-1, 1]),
         float(partly[-1, 2]),
         *partly[:-1].T,

@@ -41,7 +41,7 @@ class AskedFor:
             for an item's options.
         task: What participants did, in the past tense, with a place for the number of points of a
             scale (``{points}``); empty if they chose an option.
-        measured: The participants' measure that has intervals.
+        measured: The participants' measure that has intervals clustered by participant and unit.
         unit: The unit that clusters answers, in addition to the participant.
         methods: The report's description of these intervals.
         decides: Whether models are right or wrong on an item, as participants are.
@@ -122,12 +122,16 @@ class Provenance:
             self._judged,
             *self.apart_in_words,
             *self.peeked,
-            f"Intervals: 95%; of people's {self.asked.measured} two-way "
-            f"clustered by participant and {self.asked.unit}. "
+            f"Intervals: 95%{self._clustered}. "
             f"Where resampled: {self.resamples:,} resamples, seed {self.seed}.",
             *self._of_models,
             f"Code: run {run.code_version}, comparison {self.code_version}.",
         ]
+
+    @property
+    def _clustered(self) -> str:
+        measured, unit = self.asked.measured, self.asked.unit
+        return measured and f"; of people's {measured} two-way clustered by participant and {unit}"
 
     @property
     def _study(self) -> str:

@@ -9,6 +9,7 @@ from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.yes_no import join_answers_alone
+from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
@@ -22,6 +23,7 @@ from analysis.typed.cloze import (
 )
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
+from analysis.typed.halves import correlate_halves
 from analysis.typed.same_answers import same_answers_of
 from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.materials.render import describe_pictures
@@ -40,25 +42,19 @@ def _run(inputs: FindingInputs) -> Findings:
     rules = count_normalisations(answers, same)
     tables = (
         _texts_table(texts, counts, inputs),
-        _rules_table(rules, inputs),
+        rules_table(rules, inputs),
     )
-    return Findings(tables, {"cloze": texts, "cloze_answers": counts, "normalisation": rules})
+    rng = numpy_generator(inputs.context.seed, "split half")
+    halves = correlate_halves(answers, counts, same, rng, inputs.context.resamples)
+    statistics = {"cloze": texts, "cloze_answers": counts, "normalisation": rules}
+    return Findings(tables, statistics | {"cloze_halves": halves})
 
 
 def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInputs) -> Table:
     rows = inputs.context.by_construction(texts)
     groups = full_titles(rows)
-    items = inputs.run.items.set_index("item_id")
-    shown = [
-        show_gap(
-            " ".join(
-                filter(None, (_describe_context(items, item_id), _version(items, item_id, name)))
-            ),
-            name,
-        )
-        for item_id, name in zip(rows["item_id"], rows["version"], strict=True)
-    ]
-    further = _list_further_answers(counts)
+    shown = show_texts(rows, inputs.run.items)
+    further = list_answers_after(1, counts)
     rows = rows.assign(
         group=groups,
         label=shown,
@@ -95,6 +91,20 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
     )
 
 
+def show_texts(rows: pd.DataFrame, items: pd.DataFrame) -> list[str]:
+    """Return the text that people saw of each row's item and version, with its context."""
+    by_id = items.set_index("item_id")
+    return [
+        show_gap(
+            " ".join(
+                filter(None, (_describe_context(by_id, item_id), _version(by_id, item_id, version)))
+            ),
+            version,
+        )
+        for item_id, version in zip(rows["item_id"], rows["version"], strict=True)
+    ]
+
+
 def _text_of(items: pd.DataFrame, item_id: str, column: str) -> str:
     return str(items.at[item_id, column]) if column in items else ""
 
@@ -108,20 +118,26 @@ def _version(items: pd.DataFrame, item_id: str, version: str) -> str:
     return _text_of(items, item_id, column if column in items else str(Variant.GOOD))
 
 
-def _list_further_answers(counts: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """Return the next most frequent answers to each text, with how many people gave each."""
+def list_answers_after(first: int, counts: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """Return the most frequent answers to each text, with how many people gave each.
+
+    Args:
+        first: How many of the most frequent ones to leave out.
+        counts: What ``count_answers`` returns.
+    """
     further: dict[tuple[str, str], str] = {}
     for (item_id, version), rows in counts.groupby(["item_id", "version"], sort=False):
-        later = rows.iloc[1:_SHOWN_ANSWERS]
+        later = rows.iloc[first:_SHOWN_ANSWERS]
         listed = [f"{answer} ({n})" for answer, n in zip(later["answer"], later["n"], strict=True)]
-        n_left = len(rows) - 1 - len(later)
+        n_left = len(rows) - first - len(later)
         further[str(item_id), str(version)] = ", ".join(
             [*listed, *([f"and {n_left} others"] if n_left else [])]
         )
     return further
 
 
-def _rules_table(rules: pd.DataFrame, inputs: FindingInputs) -> Table:
+def rules_table(rules: pd.DataFrame, inputs: FindingInputs) -> Table:
+    """Return the table of how many answers each rule changed."""
     return inputs.context.table(
         "normalisation",
         "Answers counted as the same",
@@ -153,6 +169,17 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
             f"{answered['cloze'].mean():.2f} on average, from {answered['cloze'].min():.2f} to "
             f"{best['cloze']:.2f} (the answer {best['answer']}); the entropy is "
             f"{answered['entropy_bits'].mean():.2f} bits on average."
+        )
+    halves = statistics["cloze_halves"].iloc[0]
+    if pd.notna(halves["halves"]):
+        stepped_up = (
+            "; those of two groups as large as the whole, by Spearman and Brown's formula, by "
+            f"{halves['whole']:.2f}"
+        )
+        sentences.append(
+            "The shares of the most frequent answer in two random halves of the people correlate "
+            f"by r = {halves['halves']:.2f} over {what} (mean of {int(halves['n_splits']):,} "
+            f"divisions){stepped_up if halves['halves'] > 0 else ''}."
         )
     return sentences
 

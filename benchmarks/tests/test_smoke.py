@@ -80,7 +80,7 @@ RUNS = {
     "link_functions": ["--studies", "2"],
     "memorised": ["--studies", "1", "--without", "1", "--lstm", "0", "--copies", "0"],
     "models_over_time": ["--curves", "4"],
-    "pooling": ["--studies", "1"],
+    "pooling": ["--studies", "2"],
     "separating": ["--studies", "20", "--searched", "2", "--compared", "10"],
     "strange_servers": ["--replies", "20"],
     "stopping": ["--studies", "40", "--blocks", "8"],

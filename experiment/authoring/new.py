@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, assign_blocks, plan_design
@@ -97,6 +98,41 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
+    return write_new_study(
+        folder, materials, source, language=language, title=title, response=response, block=block
+    )
+
+
+def write_new_study(
+    folder: Path,
+    materials: FileContents,
+    source: Path,
+    *,
+    language: str,
+    title: str = "",
+    response: str = "",
+    block: str = "",
+    further_files: Mapping[str, str] = MappingProxyType({}),
+) -> NewStudy:
+    """Write a study folder of items that were read; if anything is wrong, no folder remains.
+
+    Args:
+        folder: The folder to write, as for ``new_study``.
+        materials: The items.
+        source: The file that they are from, for messages.
+        language: The tag of the items' language.
+        title: The title that participants see; empty for the question of the trials.
+        response: The response type; empty for the type that suits the items.
+        block: The column that names the session's block; empty for a single block.
+        further_files: The texts of further files of the study, by name.
+
+    Raises:
+        StudyError: The folder exists, or its name is not valid for a study.
+        ParallaxError: The items do not make a valid study.
+    """
+    study_name(folder)
+    _refuse_existing(folder)
+    _refuse_unknown_language(language)
     task = choose_task(materials, response, language)
     design = _plan_design(materials.items, task, source)
     if block:
@@ -111,6 +147,8 @@ def new_study(
     new = NewStudy(folder, materials, task, design, oddities)
     with atomic_folder(folder, ()) as temporary:
         _write_folder(new, temporary, title or task.title, language)
+        for name, text in further_files.items():
+            (temporary / name).write_text(text, encoding="utf-8", newline="\n")
         _refuse_errors(temporary, folder, source)
     return new
 
@@ -271,7 +309,7 @@ def _write_texts(folder: Path, task: StudyTask, design: DesignPlan) -> None:
     words = {
         "task": task.task.replace("{trials}", trials),
         "result": task.result,
-        "minutes": str(estimate_minutes(design.trials_per_list)),
+        "minutes": str(estimate_minutes(design.trials_per_list, task.response)),
     }
     for page in ("consent", "instructions", "debrief"):
         source = task.instructions if page == "instructions" else page

@@ -112,7 +112,7 @@ def count_trials(study: Study, built: BuiltLists) -> str:
 
 def _describe_duration(study: Study) -> str:
     estimate = (
-        estimate_minutes(study.design.most_trials)
+        estimate_minutes(study.design.most_trials, response_of(study))
         if study.recruitment is None
         else study.recruitment.median_minutes
     )

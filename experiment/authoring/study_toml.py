@@ -18,7 +18,7 @@ from experiment.studies.study import Study
 
 SCHEMA_FILE = "study.schema.json"
 # The approximate seconds for judging a pair and moving to the next, and for the rest of a session.
-_SECONDS_A_TRIAL = 6
+_LEAST_SECONDS_A_TRIAL = 6
 _SECONDS_OUTSIDE_TRIALS = 120
 
 
@@ -94,9 +94,10 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
     return _join_lines(lines)
 
 
-def estimate_minutes(trials: int) -> int:
+def estimate_minutes(trials: int, response: ResponseType) -> int:
     """Return the approximate duration of a session with this many trials, in minutes."""
-    return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_OUTSIDE_TRIALS) / 60))
+    seconds = max(_LEAST_SECONDS_A_TRIAL, response.typical_rt_ms / 1000)
+    return max(1, round((trials * seconds + _SECONDS_OUTSIDE_TRIALS) / 60))
 
 
 def _join_lines(lines: Iterable[str]) -> str:
@@ -259,8 +260,9 @@ def _write_terms(design: DesignPlan, task: StudyTask) -> Iterator[str]:
     yield "# [recruitment]"
     yield f"# description = {_quote(offer)}"
     yield '# reward = "0.00" # for everyone who finishes'
-    yield f"# median_minutes = {estimate_minutes(design.trials_per_list)}"
-    yield f"# duration_minutes = {max(30, 4 * estimate_minutes(design.trials_per_list))}"
+    minutes = estimate_minutes(design.trials_per_list, task.response)
+    yield f"# median_minutes = {minutes}"
+    yield f"# duration_minutes = {max(30, 4 * minutes)}"
     yield ""
 
 

@@ -16,7 +16,7 @@ class Round(IntEnum):
 
 
 def order_for_coder(
-    answers: Iterable[str], seed: int, coder: int, repeated: float
+    answers: Iterable[str], seed: int, coder: int | str, repeated: float
 ) -> list[tuple[str, Round]]:
     """Return the order in which a coder codes answers, and which of them come a second time.
 
@@ -27,7 +27,7 @@ def order_for_coder(
     Args:
         answers: The answers' keys.
         seed: The run's seed.
-        coder: The coder's number.
+        coder: The coder's number or name.
         repeated: The share of answers that come twice; at most one half.
     """
     places: list[tuple[float, str, Round]] = []
@@ -51,6 +51,8 @@ class Codes:
         first_again: By the first coder at the second time.
         second_again: By the second coder at the second time.
         decided: By the person who decides disagreements.
+        proposed: By a model, as an opinion that never decides.
+        proposed_by: The model.
     """
 
     listed: str = ""
@@ -59,6 +61,8 @@ class Codes:
     first_again: str = ""
     second_again: str = ""
     decided: str = ""
+    proposed: str = ""
+    proposed_by: str = ""
 
     @property
     def is_disputed(self) -> bool:
@@ -73,3 +77,18 @@ class Codes:
         if self.is_disputed:
             return self.decided
         return self.first if self.second else ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The values of the exported columns."""
+        return {
+            "code": self.category,
+            "listed": self.listed,
+            "coder_1": self.first,
+            "coder_2": self.second,
+            "coder_1_again": self.first_again,
+            "coder_2_again": self.second_again,
+            "decided": self.decided,
+            "proposed": self.proposed,
+            "proposed_by": self.proposed_by,
+        }

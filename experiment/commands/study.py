@@ -116,7 +116,12 @@ def new(
         sheet=sheet,
     )
     if new_folder is not None:
-        _print_new_study(new_folder)
+        print_new_study(new_folder)
+    print_next_steps(name)
+
+
+def print_next_steps(name: Path) -> None:
+    """Print what can be done with a new study."""
     click.echo(f"\n{name}/ {NEXT_STEPS}")
     click.echo(f"  parallax study show {name}      # its design and an example of every trial")
     click.echo(f"  parallax study preview {name}   # look at it in the browser")
@@ -146,7 +151,8 @@ def _read_column_options(columns: tuple[str, ...]) -> dict[str, str]:
     return headers
 
 
-def _print_new_study(new_folder: NewStudy) -> None:
+def print_new_study(new_folder: NewStudy) -> None:
+    """Print what was derived from the items of a new study."""
     items = new_folder.materials.items
     click.echo(f"{len(items):,} items read from {new_folder.materials.format}.")
     for sentence in (*new_folder.materials.notes, *new_folder.task.notes, *new_folder.design.notes):

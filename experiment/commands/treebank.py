@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
+from experiment.commands.treebank_study import study
 from experiment.materials.read import item_row
 from experiment.materials.treebank.agreement_test import AgreementTest, make_item
 from experiment.materials.treebank.build import build_test_set, constructions_of, read_vocabulary
@@ -57,6 +58,9 @@ def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.group()
 def treebank() -> None:
     """Make agreement test sentences from a treebank."""
+
+
+treebank.add_command(study)
 
 
 @treebank.command()

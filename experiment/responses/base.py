@@ -246,6 +246,10 @@ class ResponseType(Timed, Proposals, ABC):
         """
         return Arrangement(good_side)
 
+    def practice_fields(self, item: Item, render: Render) -> Mapping[str, object]:
+        """Return what the page needs to judge the answer to a practice item, besides its side."""
+        return {}
+
     @property
     def balanced_over(self) -> int:
         """The number of neighbouring places of a list over which the design is balanced."""

@@ -17,6 +17,7 @@ RESPONSE_TYPES = Registry(
     "type of response",
     {
         "typed": "experiment.responses.typed.typed:Typed",
+        "fluency": "experiment.responses.typed.fluency:Fluency",
         "mixed": "experiment.responses.mixed.mixed:Mixed",
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "maze": "experiment.responses.reading.maze:Maze",

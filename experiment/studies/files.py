@@ -14,6 +14,8 @@ from experiment.grammar.grammar import list_files
 from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Study
 
 CATALOGUE_FILE = "messages.po"
+# The origin and the licence of materials that were made from other people's data.
+SOURCES_FILE = "SOURCES.md"
 _PERCENT = re.compile(r"%\((\w+)\)s")
 
 
@@ -120,6 +122,7 @@ def _list_file_names(study: Study) -> Iterator[str]:
         STUDY_FILE,
         PUBLISHED_FILE,
         PLAN_FILE,
+        SOURCES_FILE,
         *filter(None, file_names),
         *_grammar_files(study),
     ):

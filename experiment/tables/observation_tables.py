@@ -205,31 +205,6 @@ HUMANNESS = TableSchema(
     ),
 )
 
-
-_CODE_COLUMNS = {
-    "code": "the answer's category in this version",
-    "listed": "its category by the study's list of answers",
-    "coder_1": "by the first coder",
-    "coder_2": "by the second coder",
-    "coder_1_again": "by the first coder at the second time, of answers that come twice",
-    "coder_2_again": "by the second coder at the second time",
-    "decided": "by the person who decides where the two differ",
-}
-CODES = TableSchema(
-    "codes",
-    "The categories of typed answers in the latest frozen version: one row per coded answer. Only "
-    "of studies with [coding], after a version was frozen.",
-    ("participant", "position"),
-    (
-        Column("participant", "string", "random reference; not a platform's worker id"),
-        Column("position", "integer", "the trial's place in the session, from 1"),
-        Column("answer", "integer", "the number of the different answer, which was coded once"),
-        *(Column(name, "string", told, optional=True) for name, told in _CODE_COLUMNS.items()),
-        Column("coding_version", "integer", "the number of the frozen version"),
-        JUDGE,
-    ),
-)
-
 _PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
 
 # The meanings of the column ``kind``, for the codebook.

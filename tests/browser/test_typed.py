@@ -48,6 +48,17 @@ def study(folder: Path, language: str = "en") -> Path:
     return copied
 
 
+PRACTICE = """
+[[practice]]
+good = "At night the ___ is full of ___."
+columns = { accepted = "sky; stars|star" }
+
+[[practice]]
+good = "Night"
+columns = { accepted = "Straße" }
+"""
+
+
 def past_practice(page: Page, text: str) -> None:
     page.locator("#typed-text").press_sequentially(text)
     page.keyboard.press("Enter")
@@ -148,15 +159,27 @@ def test_each_of_two_gaps_has_its_field_its_times_and_its_name(site, page, tmp_p
     # The accepted answers are in the last cell, and those of the first gap before a semicolon.
     items = re.sub(r"\tThe (.*)\t(\w+)$", r"\tThe ___ \1\t;\2", items, flags=re.MULTILINE)
     (folder / "items.tsv").write_text(items, encoding="utf-8")
+    (folder / "practice.toml").write_text(PRACTICE, encoding="utf-8")
     link = site.launch(folder)
     consent(page, link)
     start(page)
-    past_practice(page, "stars")
-    fields = page.locator(".typed input:visible")
+    fields, verdict = page.locator(".typed input:visible"), page.locator("#verdict")
+    fields.first.fill("sky")
+    fields.last.fill("clouds")
+    page.keyboard.press("Enter")
+    expect(verdict).to_have_text("No, this one is right: At night the sky is full of stars.")
+    page.locator("#feedback [data-go-on]").click()
+    let_frames_pass(page, 4)
+    fields.fill("“STRASSE”.")
+    page.keyboard.press("Enter")
+    expect(verdict).to_have_text("Yes, that is right.")
+    page.locator("#feedback [data-go-on]").click()
+    let_frames_pass(page, 4)
     answered = []
     while page.locator("#typed-text").is_visible():
         if fields.count() == 1:
-            fields.press_sequentially("tree")
+            # In a study of several gaps, no text has the bar between them.
+            fields.press_sequentially("tr|ee")
         else:
             first, second = fields.first, fields.last
             assert "[gap]" in first.get_attribute("aria-label")
@@ -183,4 +206,55 @@ def test_each_of_two_gaps_has_its_field_its_times_and_its_name(site, page, tmp_p
     dog, cat = both[0]["gaps"]
     assert dog["first_key_ms"] <= dog["last_key_ms"] <= cat["first_key_ms"] <= cat["last_key_ms"]
     assert (dog["n_edits"], cat["n_edits"], both[0]["n_edits"]) == (0, 1, 1)
-    assert all("gaps" not in one for position, one in details.items() if position not in answered)
+    single = [one for position, one in details.items() if position not in answered]
+    assert single and all(one["text"] == "tree" and "gaps" not in one for one in single)
+
+
+def fluency_study(folder: Path) -> Path:
+    copied = study(folder)
+    toml = (copied / "study.toml").read_text("utf-8")
+    toml = toml.replace('response = "typed"', 'response = "fluency"')
+    toml = toml.replace('accepted = "accepted"', "seconds = 5")
+    toml = re.sub(r"\[\[(exclusion|comparisons)\]\]\n(\w.*\n)+", "", toml).replace(
+        'practice = "practice', "# "
+    )
+    (copied / "study.toml").write_text(toml, encoding="utf-8")
+    return copied
+
+
+def test_a_list_grows_until_the_time_is_up_and_is_stored_once(site, page, tmp_path: Path):
+    link = site.launch(fluency_study(tmp_path))
+    page.set_viewport_size({"width": 390, "height": 844})
+    consent(page, link)
+    start(page)
+    field, entries = page.locator("#typed-entry"), page.locator(".entries li")
+    following = page.locator("[data-side=list]")
+    expect(field).to_be_focused()
+    expect(following).to_be_hidden()
+    field.press_sequentially("dog|s")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    field.press_sequentially("polar bearx")
+    page.keyboard.press("Backspace")
+    page.locator(".adding").click()
+    expect(entries).to_have_text(["dog s", "polar bear"])
+    expect(field).to_be_focused()
+    field.press_sequentially("ca")
+    shoot(page, "list-phone")
+    expect(page.locator("#typed-hint")).to_have_text("Time is up. Please go on now.")
+    expect(entries).to_have_text(["dog s", "polar bear", "ca"])
+    expect(page.locator(".remaining")).to_have_text("0:00")
+    assert_good(page, "a list whose time is up")
+    shoot(page, "list-phone-over")
+    # A press that follows the end of the time at once was meant for another entry.
+    expect(following).to_be_visible()
+    page.wait_for_function(
+        "() => (document.querySelector('[data-side=list]').click(),"
+        " !document.querySelector('.entries li'))"
+    )
+    expect(page.locator("#indicator")).to_have_attribute("data-state", "saved")
+    [stored] = site.stored(link)
+    details = json.loads(stored.responses[0].steps)["details"]
+    assert details["text"] == "dog s | polar bear | ca" and details["is_last_unfinished"]
+    assert details["entry_ms"] == sorted(details["entry_ms"]) and details["entry_ms"][-1] == 5000
+    assert details["n_edits"] == 1 and not details["pasted"]

@@ -21,6 +21,7 @@ from webapp.sessions.session_payload import shown_trial
 
 _ROWS_AT_A_TIME = 2_000
 _SEPARATOR = "\x1f"
+Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
@@ -28,18 +29,24 @@ class DistinctAnswer:
     """An answer that at least one participant typed, coded once.
 
     Attributes:
-        answer: The normalised answer.
+        key: The item, its version and the normalised answer; if coders see no texts, the answer
+            alone.
         digests: Its keyed digests under every key of the installation; the last is the newest.
         trial: The text that it answers, as shown.
         given: The participants and positions of the trials in which it was given.
         typed: How often each form of it was typed.
     """
 
-    answer: str
+    key: Key
     digests: tuple[str, ...]
     trial: ShownTrial
     given: list[tuple[str, int]] = field(default_factory=list)
     typed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def answer(self) -> str:
+        """The normalised answer."""
+        return self.key[2]
 
     @property
     def digest(self) -> str:
@@ -65,7 +72,7 @@ def list_answers(
     """
     response, show_text = response_of(study), study.coding is None or study.coding.show_text
     sealer = sealer_of(session.get_bind().dialect)
-    answers: dict[tuple[str, str, str], DistinctAnswer] = {}
+    answers: dict[Key, DistinctAnswer] = {}
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
         for person, trial, item, stored in result:
             details = read_details(stored.steps)
@@ -81,7 +88,7 @@ def list_answers(
             if key not in answers:
                 digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
                 shown = shown_trial(study, 1, item, trial.good_side, trial.options)
-                answers[key] = DistinctAnswer(answer, tuple(digests), shown)
+                answers[key] = DistinctAnswer(key, tuple(digests), shown)
             answers[key].given.append((person, trial.position))
             answers[key].typed[typed] += 1
     return {answer.digest: answer for answer in answers.values()}

@@ -11,6 +11,7 @@ from experiment.coding.categories import Coding
 from experiment.coding.normalise import normalise
 from experiment.coding.rounds import Codes, Round
 from webapp.codes.answers import DistinctAnswer
+from webapp.codes.proposals import Proposals, find_proposals
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run
 from webapp.database.models.run import Code, Coder, FrozenCoding
@@ -18,6 +19,8 @@ from webapp.errors import RunError
 
 N_CODERS = 2
 LONGEST_LABEL = 60
+# A coder's categories, by round and answer.
+OwnCodes = Mapping[tuple[int, str], str]
 
 
 def list_coders(session: Session, run: Run) -> Sequence[Coder]:
@@ -83,7 +86,7 @@ def store_code(
     code.category, code.at = category, now
 
 
-def read_codes(session: Session, coder: Coder) -> Mapping[tuple[int, str], str]:
+def read_codes(session: Session, coder: Coder) -> OwnCodes:
     """Return a coder's categories by round and answer."""
     query = select(Code.round, Code.answer, Code.category).where(Code.coder_id == coder.id)
     return {(round_, answer): category for round_, answer, category in session.execute(query)}
@@ -93,27 +96,52 @@ def collect_codes(
     session: Session, run: Run, coding: Coding, answers: Iterable[DistinctAnswer]
 ) -> Mapping[str, Codes]:
     """Return all codes of each answer, by its digest."""
+    coders = list_coders(session, run)
+    of_coders = [read_codes(session, coder) for coder in coders if not coder.decides]
+    decisions = next((read_codes(session, coder) for coder in coders if coder.decides), {})
+    return combine_codes(coding, answers, of_coders, decisions, find_proposals(session, run))
+
+
+def combine_codes(
+    coding: Coding,
+    answers: Iterable[DistinctAnswer],
+    of_coders: Sequence[OwnCodes],
+    decisions: OwnCodes,
+    proposals: Proposals,
+) -> Mapping[str, Codes]:
+    """Return all codes of each answer, by its digest.
+
+    Args:
+        coding: The categories, with the study's lists of answers.
+        answers: The answers.
+        of_coders: The codes of each coder; at most two.
+        decisions: The codes of the person who decides disagreements.
+        proposals: What a model proposed.
+    """
     by_list = {
         normalise(text): category.name for category in coding.categories
         for text in category.answers
     }  # fmt: skip
-    coders = list_coders(session, run)
-    of_coders = [read_codes(session, coder) for coder in coders if not coder.decides]
-    of_coders += [{}] * (N_CODERS - len(of_coders))
-    decisions = next((read_codes(session, coder) for coder in coders if coder.decides), {})
+    both = [*of_coders, *[{}] * (N_CODERS - len(of_coders))]
 
-    def find(codes: Mapping[tuple[int, str], str], round_: Round, answer: DistinctAnswer) -> str:
+    def find(codes: OwnCodes, round_: Round, answer: DistinctAnswer) -> str:
         stored = (codes.get((round_, digest), "") for digest in reversed(answer.digests))
         return next(filter(None, stored), "")
+
+    def find_proposed(answer: DistinctAnswer) -> str:
+        proposed = (proposals.categories.get(digest, "") for digest in reversed(answer.digests))
+        return next(filter(None, proposed), "")
 
     return {
         answer.digest: Codes(
             listed=by_list.get(answer.answer, ""),
-            first=find(of_coders[0], Round.FIRST, answer),
-            second=find(of_coders[1], Round.FIRST, answer),
-            first_again=find(of_coders[0], Round.AGAIN, answer),
-            second_again=find(of_coders[1], Round.AGAIN, answer),
+            first=find(both[0], Round.FIRST, answer),
+            second=find(both[1], Round.FIRST, answer),
+            first_again=find(both[0], Round.AGAIN, answer),
+            second_again=find(both[1], Round.AGAIN, answer),
             decided=find(decisions, Round.FIRST, answer),
+            proposed=find_proposed(answer),
+            proposed_by=proposals.model if find_proposed(answer) else "",
         )
         for answer in answers
     }
@@ -125,8 +153,8 @@ def needs_coder(session: Session, run: Run, *, decides: bool) -> bool:
     return n_already < (1 if decides else N_CODERS)
 
 
-def check_complete(run: Run, codes: Mapping[str, Codes]) -> None:
-    """Check that the codes of a run can be frozen.
+def check_complete(codes: Mapping[str, Codes], where: str, remedy: str) -> None:
+    """Check that codes can be frozen.
 
     Raises:
         RunError: An answer has not been coded by both coders, or a disagreement is undecided.
@@ -137,10 +165,15 @@ def check_complete(run: Run, codes: Mapping[str, Codes]) -> None:
         raise RunError(
             f"the coding is not complete: of {len(codes)} answers, {n_open} have not been coded "
             f"by both coders, and {n_undecided} disagreements are undecided",
-            where=f"run {run.ref}",
+            where=where,
             expected="two codes of each answer, and a decision on each disagreement",
-            remedy="Send the coders their links again",
+            remedy=remedy,
         )
+
+
+def check_complete_run(run: Run, codes: Mapping[str, Codes]) -> None:
+    """Check that the codes of a run can be frozen: see ``check_complete``."""
+    check_complete(codes, f"run {run.ref}", "Send the coders their links again")
 
 
 def freeze(
@@ -151,7 +184,7 @@ def freeze(
     Raises:
         RunError: An answer has not been coded by both coders, or a disagreement is undecided.
     """
-    check_complete(run, codes)
+    check_complete_run(run, codes)
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     latest = find_frozen(session, run)
     frozen = FrozenCoding(

@@ -18,7 +18,7 @@ from webapp.codes.answers import list_answers
 from webapp.codes.codes import (
     LONGEST_LABEL,
     add_coder,
-    check_complete,
+    check_complete_run,
     collect_codes,
     end_coder,
     find_frozen,
@@ -114,7 +114,7 @@ def end_coder_link(ref: str) -> Reply:
 
 
 def _check_complete(session: Session, run: Run) -> None:
-    check_complete(run, _collect(session, run, _get_coding(session, run)))
+    check_complete_run(run, _collect(session, run, _get_coding(session, run)))
 
 
 @coding_pages.post("/runs/<ref>/coding/freeze")

@@ -20,9 +20,10 @@ from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
+from experiment.tables.codes import CODES
 from experiment.tables.column import Column, Role, TableSchema, roles_of_items
 from experiment.tables.files import spreadsheet_safe, write_table
-from experiment.tables.observation_tables import CODES, HUMANNESS, READINGS, TRACES
+from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PARTICIPANTS
 from experiment.version import code_version
 from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
@@ -94,7 +95,7 @@ class DesignColumns:
             added += [_SESSION_COLUMN] if self.session else []
             answer_description = "the answer to this question of the questionnaire"
             added += [
-                Column(name, "string", answer_description, role=Role.ANSWER)
+                Column(name, "string", answer_description, role=Role.ANSWER, is_free_text=True)
                 for name in self.answers
                 if name not in table.column_names
             ]
@@ -115,11 +116,6 @@ class DesignColumns:
             else column
             for column in table.columns
         )
-
-    def free_texts(self, table: TableSchema) -> tuple[str, ...]:
-        """Return the columns of a table that hold participants' free text."""
-        answers = tuple(self.answers) if table.name == PARTICIPANTS.name else ()
-        return (*answers, *table.free_texts)
 
     def completed(
         self, table: TableSchema, rows: Iterable[Mapping[str, object]]
@@ -301,9 +297,8 @@ def _write_tables(
             # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
             with closing(stream_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                texts = columns.free_texts(table)
-                if suffix == ".csv" and texts:
-                    rows = map(partial(_escape_for_spreadsheets, texts), rows)
+                if suffix == ".csv" and table.free_texts:
+                    rows = map(partial(_escape_for_spreadsheets, table.free_texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")
 
 

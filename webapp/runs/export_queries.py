@@ -17,9 +17,9 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import export_tables as tables_of
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+from experiment.tables.codes import CODES
 from experiment.tables.column import JUDGE, PERSON, PROGRAM, TableSchema
 from experiment.tables.observation_tables import (
-    CODES,
     EVENTS,
     HUMANNESS,
     INTEGRITY,

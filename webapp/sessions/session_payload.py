@@ -25,10 +25,19 @@ _PREVIEWED_TRIALS = 30
 
 
 class ShownPractice(ShownTrial):
-    """A practice trial, which includes the right answer; empty if there is none."""
+    """A practice trial, which includes the right answer.
+
+    Attributes:
+        correct: The side of the right answer; empty if none is right.
+        feedback: The study's own words after an answer.
+        accepted: The right answers for each gap of a text, where answers are typed.
+        answer: A right answer in words, where no option of the trial shows it.
+    """
 
     correct: str
     feedback: str
+    accepted: NotRequired[Sequence[Sequence[str]]]
+    answer: NotRequired[str]
 
 
 class TaskWork(TypedDict):
@@ -177,16 +186,18 @@ class Screen:
         return cast(ShownTrial, {"position": position, **texts, **shown_item.besides})
 
     def _practice(self, number: int, practice: Practice) -> ShownPractice:
-        arrangement = self._response.practice_arrangement(practice.item, practice.good_side)
-        gives = self._response.of_item(practice.item).gives
-        right = arrangement.good_side if Gives.RIGHT in gives else None
-        return ShownPractice(
-            **self.trial(
-                number, practice.item, arrangement.good_side, " ".join(arrangement.options) or None
-            ),
-            correct=right or "",
-            feedback=practice.feedback,
-        )
+        item = practice.item
+        arrangement = self._response.practice_arrangement(item, practice.good_side)
+        of_item = self._response.of_item(item)
+        right = arrangement.good_side if Gives.RIGHT in of_item.gives else None
+        options = " ".join(arrangement.options) or None
+        shown = {
+            **self.trial(number, item, arrangement.good_side, options),
+            **of_item.practice_fields(item, self._render),
+            "correct": right or "",
+            "feedback": practice.feedback,
+        }
+        return cast(ShownPractice, shown)
 
     def work(
         self,

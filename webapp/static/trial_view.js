@@ -18,6 +18,7 @@ import { TrialConditions } from "./trial_conditions.js";
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
  * @property {(option: HTMLElement) => boolean} [completes] Handles a press, and returns whether it
  *   answers the trial; without this function every press does.
+ * @property {(onsetMs: number) => void} [painted] Called when a trial's texts have been painted.
  * @property {(place: HTMLElement) => NodeListOf<HTMLElement>} [meant] Returns the buttons that keys
  *   select now, if these are not all buttons.
  * @property {(tools: Tools) => View} [view] Makes the view of its trials, if not ``TrialView``.
@@ -185,6 +186,7 @@ export class TrialView {
       this.#checkDisplay(trial);
       this.#announce(trial);
       this.#deadline.startTimer(this.#clock.onset.ms);
+      this.#responseScript.painted?.(this.#clock.onset.ms);
     });
   }
 

@@ -22,7 +22,7 @@ import { fillTemplate, makeTrialView } from "./trial_view.js";
  * @typedef {object} Session
  * @property {Trial[]} trials
  * @property {number[]} answered
- * @property {(Trial & { correct: string, feedback: string })[]} practice
+ * @property {(Trial & { correct: string, feedback: string, answer?: string })[]} practice
  * @property {string[]} keys
  * @property {string} script The URL of the response type's script.
  * @property {number} lockout_ms
@@ -312,6 +312,7 @@ class TrialsPage {
     const { right, wrong, which } = findElement("verdict").dataset;
     if (!trial.correct) return "";
     if (choice.side === trial.correct) return right;
+    if (trial.answer) return fillTemplate(which ?? "", { answer: trial.answer });
     // With several options, name the expected one by its text.
     const visibleOptions = [...findElement("trial").querySelectorAll("[data-side]")]
       .map((option) => /** @type {HTMLElement} */ (option))

@@ -10,6 +10,7 @@ from experiment.errors import MaterialsError, why_unread
 
 ROOT = -1
 _COLUMNS = 10
+_SENT_ID, _NO_SPACE = "# sent_id", "SpaceAfter=No"
 
 _Row = tuple[int, list[str]]
 
@@ -26,6 +27,7 @@ class Token(NamedTuple):
         head: The index (from 0) of the head word; ``ROOT`` for the sentence's root.
         deprel: The name of the dependency relation.
         attached: The other parts merged into the word, lower case, joined by spaces.
+        space_after: Whether a space follows the word.
     """
 
     form: str
@@ -36,27 +38,41 @@ class Token(NamedTuple):
     head: int
     deprel: str
     attached: str = ""
+    space_after: bool = True
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence, and the location (``file:line``) where it begins."""
+    """The words of a sentence.
+
+    Attributes:
+        tokens: The words.
+        where: The location (``file:line``) where the sentence begins.
+        sent_id: The treebank's own name of the sentence; empty if it has none.
+    """
 
     tokens: tuple[Token, ...]
     where: str
+    sent_id: str = ""
 
 
 class _Range(NamedTuple):
     first: int
     last: int
     form: str
+    space_after: bool
 
 
-def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
+def read_treebank(paths: Iterable[Path], *, by_head: bool = False) -> Iterator[Sentence]:
     """Yield the sentences of CoNLL-U files (.conllu, or .conllu.gz), in order.
 
-    Multiword tokens are merged into their written form (``della``, not ``di la``): the first part
+    Multiword tokens are merged into their written form (``della``, not ``di la``): one part
     provides the annotation, and words that depended on another part depend on the merged word.
     Empty nodes and comments are skipped.
+
+    Args:
+        paths: The files.
+        by_head: Whether the annotation of a merged word is that of the part on which the others
+            depend, instead of its first part's.
 
     Raises:
         MaterialsError: A file is missing, is not CoNLL-U, or holds no sentence; with file:line.
@@ -64,7 +80,7 @@ def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
     for path in paths:
         try:
             with _open_treebank(path) as file:
-                yield from _read_sentences(file, path)
+                yield from _read_sentences(file, path, by_head)
         except (OSError, UnicodeDecodeError, EOFError) as error:
             raise MaterialsError(
                 f"the treebank cannot be read ({why_unread(error)})",
@@ -79,18 +95,20 @@ def _open_treebank(path: Path) -> TextIO:
     return path.open(encoding="utf-8", newline="\n")
 
 
-def _read_sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
+def _read_sentences(file: TextIO, path: Path, by_head: bool) -> Iterator[Sentence]:
     rows: list[_Row] = []
-    number, has_sentence = 1, False
+    number, sent_id, has_sentence = 1, "", False
     for number, line in enumerate(file, start=1):
         line = line.rstrip("\r\n")
         if line and line[0] != "#":
             rows.append((number, _split_columns(line, f"{path}:{number}")))
+        elif line.startswith(_SENT_ID):
+            sent_id = line.partition("=")[2].strip()
         elif not line and rows:
-            yield _make_sentence(rows, path)
-            rows, has_sentence = [], True
+            yield _make_sentence(rows, path, by_head)._replace(sent_id=sent_id)
+            rows, sent_id, has_sentence = [], "", True
     if rows:
-        yield _make_sentence(rows, path)
+        yield _make_sentence(rows, path, by_head)._replace(sent_id=sent_id)
     elif not has_sentence:
         raise _make_format_error("the treebank has no sentences", f"{path}:{number}")
 
@@ -102,24 +120,27 @@ def _split_columns(line: str, location: str) -> list[str]:
     return columns
 
 
-def _make_sentence(rows: Sequence[_Row], path: Path) -> Sentence:
+def _make_sentence(rows: Sequence[_Row], path: Path, by_head: bool) -> Sentence:
     words: list[Token] = []
     ranges: list[_Range] = []
     for number, columns in rows:
-        id_, form, lemma, upos, xpos, feats, head, deprel, _, _ = columns
+        id_, form, lemma, upos, xpos, feats, head, deprel, _, misc = columns
+        spaced = _NO_SPACE not in misc
         try:
             if "-" in id_:
                 start, _, end = id_.partition("-")
-                ranges.append(_Range(int(start) - 1, int(end) - 1, form))
+                ranges.append(_Range(int(start) - 1, int(end) - 1, form, spaced))
             elif "." not in id_:
                 if int(id_) != len(words) + 1:
                     raise ValueError(f"the word {id_} follows word {len(words)}")
-                words.append(Token(form, lemma, upos, xpos, feats, int(head) - 1, deprel))
+                words.append(
+                    Token(form, lemma, upos, xpos, feats, int(head) - 1, deprel, "", spaced)
+                )
         except ValueError as error:
             raise _make_format_error(str(error), f"{path}:{number}") from error
     location = f"{path}:{rows[0][0]}"
     _check_heads(words, ranges, location)
-    return Sentence(_merge_words(words, ranges) if ranges else tuple(words), location)
+    return Sentence(_merge_words(words, ranges, by_head) if ranges else tuple(words), location)
 
 
 def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str) -> None:
@@ -131,7 +152,9 @@ def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], location: str
         raise _make_format_error("the ranges of multiword tokens overlap or name no word", location)
 
 
-def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
+def _merge_words(
+    words: Sequence[Token], ranges: Sequence[_Range], by_head: bool
+) -> tuple[Token, ...]:
     """Return the words with each range merged into one word."""
     owner = list(range(len(words)))
     for span in ranges:
@@ -144,12 +167,21 @@ def _merge_words(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Toke
     for index in places:
         word, head = words[index], words[index].head
         if (merging := spans.get(index)) is not None:
+            own = _find_part_with_outside_head(words, merging) if by_head else index
+            parts = range(merging.first, merging.last + 1)
+            attached = " ".join(words[part].form.lower() for part in parts if part != own)
             head = _find_outside_head(words, merging)
-            following_words = words[merging.first + 1 : merging.last + 1]
-            attached = " ".join(part.form.lower() for part in following_words)
-            word = word._replace(form=merging.form, attached=attached)
+            word = words[own]._replace(
+                form=merging.form, attached=attached, space_after=merging.space_after
+            )
         merged.append(word._replace(head=ROOT if head == ROOT else places[owner[head]]))
     return tuple(merged)
+
+
+def _find_part_with_outside_head(words: Sequence[Token], span: _Range) -> int:
+    """Return the first part of a range whose head is not in the range; else the first part."""
+    parts = range(span.first, span.last + 1)
+    return next((part for part in parts if words[part].head not in parts), span.first)
 
 
 def _find_outside_head(words: Sequence[Token], span: _Range) -> int:
@@ -227,7 +259,7 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
         else token
         for token in sentence.tokens
     )
-    return Sentence(tokens, sentence.where)
+    return sentence._replace(tokens=tokens)
 
 
 @cache

@@ -1,5 +1,6 @@
 """What the page sends of a typed answer, and the columns that an export has of it."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -33,10 +34,12 @@ TYPED_STORED = (
 )
 # What is also exported of each gap of a text that has several.
 _OF_EACH_GAP = ("first_key_ms", "last_key_ms", "n_edits")
+# A screen never shows them where they stand: they turn the text around them.
+_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
-def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
+def read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401
     """Return a measurement, or None if it is invalid: the answer itself stays readable."""
     try:
         return read(value)
@@ -44,12 +47,20 @@ def _read_or_none(value: object, read: ValidatorFunctionWrapHandler) -> Any:  # 
         return None
 
 
-_Ms = Annotated[
+Ms = Annotated[
     Annotated[float, Field(ge=0, le=_DAY_MS, allow_inf_nan=False)] | None,
-    WrapValidator(_read_or_none),
+    WrapValidator(read_or_none),
 ]
-_Count = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, WrapValidator(_read_or_none)]
-_Mark = Annotated[bool | None, WrapValidator(_read_or_none)]
+Count = Annotated[Annotated[int, Field(ge=0, le=100_000)] | None, WrapValidator(read_or_none)]
+Mark = Annotated[bool | None, WrapValidator(read_or_none)]
+
+
+def has_typable_characters(text: str) -> bool:
+    """Return whether a text has only characters that people type."""
+    return not any(
+        character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
+        for character in text
+    )
 
 
 class Typing(BaseModel):
@@ -67,17 +78,17 @@ class Typing(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    first_key_ms: _Ms = None
-    last_key_ms: _Ms = None
-    n_edits: _Count = None
-    pasted: _Mark = None
-    inserted: _Mark = None
-    composed: _Mark = None
+    first_key_ms: Ms = None
+    last_key_ms: Ms = None
+    n_edits: Count = None
+    pasted: Mark = None
+    inserted: Mark = None
+    composed: Mark = None
 
 
 _Gaps = Annotated[
     Annotated[tuple[Typing, ...], Field(max_length=MOST_GAPS)] | None,
-    WrapValidator(_read_or_none),
+    WrapValidator(read_or_none),
 ]
 
 
@@ -92,11 +103,6 @@ class TypedText(Typing):
 
     text: str = Field(max_length=LONGEST_TEXT)
     gaps: _Gaps = None
-
-    @property
-    def texts(self) -> list[str]:
-        """The text of each gap."""
-        return self.text.split(GAP_SEPARATOR)
 
 
 TYPED_COLUMNS = (

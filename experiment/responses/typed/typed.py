@@ -2,7 +2,6 @@
 
 import random
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -34,6 +33,7 @@ from experiment.responses.typed.accepted import (
     encode,
     find_side,
 )
+from experiment.responses.typed.simulated import WORDS, simulate_text
 from experiment.responses.typed.text import (
     GAP_SEPARATOR,
     LONGEST_TEXT,
@@ -43,20 +43,13 @@ from experiment.responses.typed.text import (
     TYPED_TRIAL_COLUMNS,
     TypedText,
     gap_values,
+    has_typable_characters,
     list_columns,
 )
-from experiment.seeds import generator
 from experiment.tables.column import Column
 
 GAP = re.compile("_{3,}")
 NO_ANSWER = "no answer"
-# A screen never shows them where they stand: they turn the text around them.
-_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# What simulated participants type where no answer is accepted; the first word of a frame's own
-# order is typed most often, the second half as often, the third a third as often, and so on.
-_SIMULATED_WORDS = (
-    "house", "water", "book", "friend", "street", "morning", "garden", "letter", "music", "table",
-)  # fmt: skip
 
 
 class Typed(OneVersion):
@@ -176,10 +169,7 @@ class Typed(OneVersion):
             return False
         if self.gaps > 1 and GAP_SEPARATOR.strip() in text:
             return False
-        return not any(
-            character in _DIRECTION_MARKS or unicodedata.category(character) in ("Cc", "Cs")
-            for character in text
-        )
+        return has_typable_characters(text)
 
     # What the screen shows.
 
@@ -214,6 +204,16 @@ class Typed(OneVersion):
         """Return the good version, which every practice trial shows."""
         return self.arrangement(item, (Variant.GOOD,))
 
+    def practice_fields(self, item: Item, render: Render) -> Mapping[str, object]:
+        """Return the right answers for each gap, and one of them in the text, if there are any."""
+        of_gaps = self.accepted_answers(item)
+        if not of_gaps:
+            return {}
+        words = [answers[0] if answers else "___" for answers in of_gaps]
+        text = self.show_options(item, (Variant.GOOD,), render).options[0]
+        answer = GAP.sub(lambda _: words.pop(0), text) if GAP.search(text) else words[0]
+        return {"accepted": of_gaps, "answer": answer}
+
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the shown version: the text, its parts around the gaps, and its pictures."""
         pictures = "".join(picture[0] for picture in PICTURE.finditer(item.context))
@@ -230,6 +230,10 @@ class Typed(OneVersion):
 
     # How the server reads and checks an answer.
 
+    def _split(self, text: str) -> list[str]:
+        """Return the text of each gap; a study of single gaps has no separator."""
+        return text.split(GAP_SEPARATOR) if self.gaps > 1 else [text]
+
     @property
     def n_answers(self) -> int:
         """0: nothing is offered to choose from."""
@@ -240,7 +244,7 @@ class Typed(OneVersion):
         if answer.side is not None or answer.rating is not None or answer.steps is not None:
             return False
         try:
-            texts = _read_typed(answer).texts
+            texts = self._split(_read_typed(answer).text)
         except ValidationError:
             return False
         return len(texts) <= self.gaps and all(
@@ -261,7 +265,7 @@ class Typed(OneVersion):
             chose_good=None if side is None else side is RIGHT,
             chosen_side=side,
             version=arrangement.options[0],
-            answer=GAP_SEPARATOR.join(map(normalise, _read_typed(answer).texts)) or NO_ANSWER,
+            answer=GAP_SEPARATOR.join(map(normalise, self._split(text))) or NO_ANSWER,
         )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
@@ -321,35 +325,22 @@ class Typed(OneVersion):
         which each is typed as often as the reciprocal of its place.
         """
         n_gaps = max(1, len(GAP.findall(options[0])))
-        accepted = self.accepted_answers(known.item)
+        accepted = self.accepted_answers(known.item) or ((),) * n_gaps
+        words = [word for word in WORDS if self.allows(word)] or ["x" * self.min_length]
         texts = [
-            self._simulate_text(responder, known, accepted[number] if accepted else (), number, rng)
-            for number in range(n_gaps)
+            simulate_text(
+                responder,
+                known,
+                accepted[gap],
+                words,
+                gap=gap,
+                may_pass=self.no_answer,
+                rng=rng,
+            )
+            for gap in range(n_gaps)
         ]
         text = GAP_SEPARATOR.join(texts) if any(texts) else ""
         return GivenAnswer(details={"text": text})
-
-    def _simulate_text(
-        self,
-        responder: Responder,
-        known: Known,
-        accepted: Sequence[str],
-        gap: int,
-        rng: random.Random,
-    ) -> str:
-        """Return what a simulated participant types into a gap, counted from 0."""
-        item = known.item
-        side = responder.choose(item.kind, RIGHT, known.accuracy, rng)
-        if accepted and side is RIGHT:
-            return accepted[0]
-        words = [word for word in _SIMULATED_WORDS if self.allows(word)] or ["x" * self.min_length]
-        keys = (item.construction, item.frame, *([str(gap)] if gap else []))
-        generator(0, "typed words", *keys).shuffle(words)
-        if side is not RIGHT and not accepted:
-            return "" if self.no_answer else rng.choice(words)
-        weights = [1 / place for place in range(1, len(words) + 1)]
-        [text] = rng.choices(words, weights)
-        return text
 
     def asked_about(self, items: Sequence[Item]) -> tuple[str, str]:
         """Return the same words of a new study with pictures or without."""

@@ -204,6 +204,11 @@ def test_an_interval_excludes_zero_exactly_when_its_p_is_below_5_percent(make) -
     assert len(rows) >= 3
 
 
+def test_a_comparison_without_an_interval_has_no_p() -> None:
+    rows = _rows(_report(within(frames=4)))
+    assert len(rows) == 5 and rows[["low", "high", "p", "p_corrected"]].isna().all(axis=None)
+
+
 def test_the_primary_family_is_corrected_by_bonferroni(run: ExportedRun, implied: Report) -> None:
     alone = _rows(_report(run, Comparison(name="length", compare="length: short - long")))
     together = _rows(implied)

@@ -57,6 +57,12 @@ def test_more_people_show_an_expected_effect_of_ratings_and_nothing_is_no_effect
     assert "corrected for 3 primary comparisons" in " ".join(done.output.split())
 
 
+def test_numbers_of_people_without_an_interval_are_not_called_too_small_for_power():
+    # With four participants: a difference needs five.
+    done = asked(RATINGS, "--simulations", "2", "--per-list", "2")
+    assert "version (+0.50 scale points): no answer with any of these numbers" in done.output
+
+
 def test_yes_or_no_is_planned_by_its_shares(tmp_path):
     folder = shutil.copytree(RATINGS, tmp_path / "answers")
     text = (folder / "study.toml").read_text().replace('"rating"', '"yes_no"')

@@ -6,10 +6,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from experiment.authoring.check import check_folder
 from experiment.commands.treebank import treebank
 from experiment.errors import MaterialsError
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import read_items
+from experiment.studies.files import study_files
+from experiment.studies.load import load_study
 from experiment.tables.atomic_write import WritingError
 from tests.experiment.materials.treebank.treebanks import SAMPLE
 
@@ -121,3 +124,34 @@ def test_the_set_of_linzen_becomes_items_by_its_four_columns(tmp_path: Path):
     [item] = read_items(tmp_path / "items.csv")
     assert (item.context, item.good, item.bad) == ("the keys to the cabinet", "are", "is")
     assert item.features == "attractors=1"
+
+
+def study(out: Path, *options: str) -> str:
+    return run("study", SAMPLE, "--language", "it", "--out", out, *options)
+
+
+def test_one_command_makes_a_study_of_a_treebank(tmp_path: Path):
+    printed = study(tmp_path / "italian", "--each", "3")
+    assert "pairs chosen" in printed
+    assert "names a licence" in printed
+    items = list(read_items(tmp_path / "italian" / "items.tsv"))
+    assert {"subject_verb_number", "determiner_noun_number"} <= {i.construction for i in items}
+    assert not check_folder(str(tmp_path / "italian"), 1).errors
+    # A run keeps the sources with the study's other files.
+    assert "SOURCES.md" in study_files(load_study(str(tmp_path / "italian")))
+
+
+def test_a_study_has_only_the_chosen_relations_and_features(tmp_path: Path):
+    study(tmp_path / "italian", "--relation", "determiner_noun", "--feature", "number")
+    items = read_items(tmp_path / "italian" / "items.tsv")
+    assert {item.construction for item in items} == {"determiner_noun_number"}
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "near"),
+    [("--feature", "Nmber", "Number"), ("--relation", "subject_verbs", "subject_verb")],
+)
+def test_a_misspelt_relation_or_feature_is_named(tmp_path: Path, option: str, name: str, near: str):
+    with pytest.raises(MaterialsError, match=f'"{name}".*{near}'):
+        study(tmp_path / "italian", option, name)
+    assert not (tmp_path / "italian").exists()

@@ -91,7 +91,7 @@ def test_its_columns_are_exported_and_its_numbers_have_units(present):
 
 
 def test_it_says_how_long_people_take(present):
-    assert 100 < present.typical_rt_ms < 60_000
+    assert 100 < present.typical_rt_ms < 100_000
 
 
 @pytest.mark.parametrize("present", ["sentence_pair", "prefix_completion", OWN], indirect=True)

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const IDS = ["card", "categories", "keys", "done", "feedback", "next", "training", "back", "progress", "text", "codes", "unsaved", "ended"];
+const IDS = ["card", "categories", "keys", "done", "feedback", "next", "training", "back", "progress", "text", "codes", "proposed", "unsaved", "ended", "save"];
 const CARDS = ["cat", "dog"].map((typed) => ({ round: 0, answer: typed, before: "A ", after: ".", gap: "___", typed }));
 
 let openings = 0;
@@ -16,13 +16,13 @@ function element() {
 }
 
 /** Opens the page; the server replies with one status after the other, and then with the last. */
-async function open(statuses) {
+async function open(statuses, file) {
   const elements = Object.fromEntries(IDS.map((id) => [id, element()]));
   const buttons = ["animal", "thing"].map((category) => Object.assign(element(), { dataset: { category } }));
   elements.categories.querySelectorAll = () => buttons;
   const categories = ["animal", "thing"].map((name) => ({ name, title: name }));
-  const texts = { wrong: "", right: "", disputed: "" };
-  elements.work = { textContent: JSON.stringify({ work: { categories, cards: CARDS, done: 0 }, texts }) };
+  const texts = { wrong: "", right: "", disputed: "", proposed: "" };
+  elements.work = { textContent: JSON.stringify({ work: { categories, cards: CARDS, done: 0, file }, texts }) };
   const sent = [];
   Object.assign(globalThis, {
     window: new EventTarget(), location: { pathname: "/coding/abc" },
@@ -76,4 +76,24 @@ test("Backspace goes back to the answer before, whose category can be changed", 
   const { sent, press } = await open([200]);
   for (const key of ["1", "Backspace", "2"]) await press(key);
   assert.deepEqual(sent, ["cat", "cat"]);
+});
+
+test("a page that is a file keeps the codes in the browser, and saves those of both its windows", async () => {
+  const stored = new Map();
+  globalThis.localStorage = { getItem: (key) => stored.get(key) ?? null, setItem: (key, text) => stored.set(key, text) };
+  const file = { coder: "Ada", task: "code", key: "here" };
+  const first = await open([0], file);
+  await first.press("1");
+  const second = await open([0], file);
+  assert.equal(second.elements.progress.textContent, "2 / 2");
+  await second.press("2");
+  assert.deepEqual([...first.sent, ...second.sent], []);
+  const tables = [];
+  Object.assign(globalThis, { Blob: class { constructor(lines) { tables.push(lines.join("")); } } });
+  URL.createObjectURL = () => "blob:";
+  document.createElement = () => ({ click() {} });
+  second.elements.save.dispatchEvent(new Event("click"));
+  assert.deepEqual(tables, ["coder,task,round,answer,category\r\nAda,code,0,cat,animal\r\nAda,code,0,dog,thing\r\n"]);
+  assert.equal((await open([0], file)).elements.done.hidden, false);
+  delete globalThis.localStorage;
 });

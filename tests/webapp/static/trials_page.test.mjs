@@ -177,7 +177,10 @@ test("practice goes on until its last trial, and a trial without a right answer 
 });
 
 test("practice says in words which of several options was right, and that an answer was taken", async () => {
-  const practice = [{ position: 1, correct: "third", feedback: "" }, { position: 2, correct: "", feedback: "" }];
+  const practice = [
+    { position: 1, correct: "third", feedback: "" }, { position: 2, correct: "", feedback: "" },
+    { position: 3, correct: "first", feedback: "", answer: "the sky" },
+  ];
   const page = await opened({ practice });
   const option = (side, more = {}) =>
     Object.assign(new Place(side), { dataset: { side }, querySelector: () => ({ textContent: `the ${side}` }), ...more });
@@ -190,6 +193,9 @@ test("practice says in words which of several options was right, and that an ans
   await page.goOn();
   await page.choose("first");
   assert.equal(page.place("verdict").textContent, "Taken.");
+  await page.goOn();
+  await page.choose("");
+  assert.equal(page.place("verdict").textContent, "This one: the sky");
 });
 
 test("whoever continues here is led to the beginning of the instructions, which nothing focuses by itself", async () => {

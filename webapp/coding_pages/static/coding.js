@@ -1,10 +1,11 @@
 // @ts-check
 /**
  * The coder's page: one answer after the other, by number keys or taps. A code is sent at once, and
- * again until it is stored, or until the server refuses it because the link was ended.
+ * again until it is stored, or until the server refuses it because the link was ended. A page that is
+ * a file keeps the codes in the browser, and saves them as a table.
  *
  * @typedef {{ round: number, answer: string, before: string, after: string, gap: string, typed: string,
- *   right?: string, codes?: string[] }} Card
+ *   right?: string, codes?: string[], proposed?: { model: string, category: string } }} Card
  */
 
 const RETRY_MS = 2000;
@@ -18,16 +19,24 @@ const find = (id) => {
   return element;
 };
 
-/** @type {{ work: { categories: { name: string, title: string }[], cards: Card[], done: number }, texts: Record<string, string> }} */
+/**
+ * @typedef {{ round: number, answer: string, category: string }} Code
+ * @type {{ work: { categories: { name: string, title: string }[], cards: Card[], done: number,
+ *   file?: { coder: string, task: string, key: string } }, texts: Record<string, string> }}
+ */
 const { work, texts } = JSON.parse(find("work").textContent ?? "");
-const { cards } = work;
+/** @type {Map<string, Code>} The codes of a page that is a file, by round and answer. */
+const kept = readKept();
+const cards = work.cards.filter((card) => !kept.has(`${card.round} ${card.answer}`));
+work.done += work.cards.filter((card) => card.right === undefined).length - cards.filter((card) => card.right === undefined).length;
 const buttons = [...find("categories").querySelectorAll("button")];
 /** @type {Map<number, string>} What was chosen for each card, by its place. */
 const chosen = new Map();
-/** @type {{ round: number, answer: string, category: string }[]} Codes that are not stored yet, oldest first. */
+/** @type {Code[]} Codes that are not stored yet, oldest first. */
 const unsent = [];
 let place = 0;
 let isSending = false;
+let isSaved = true;
 
 function show() {
   const card = cards[place];
@@ -47,6 +56,9 @@ function show() {
   find("text").replaceChildren(card.before, answer, card.after);
   find("codes").hidden = !card.codes;
   find("codes").textContent = `${texts.disputed} ${(card.codes ?? []).join("; ")}`;
+  const { model = "", category = "" } = card.proposed ?? {};
+  find("proposed").hidden = !card.proposed;
+  find("proposed").textContent = texts.proposed.replace("{model}", () => model).replace("{category}", () => category);
   for (const button of buttons) {
     button.setAttribute("aria-pressed", String(button.dataset.category === chosen.get(place)));
   }
@@ -104,10 +116,11 @@ function end() {
 }
 
 /**
- * @param {{ round: number, answer: string, category: string }} code
+ * @param {Code} code
  * @returns {Promise<number>} The reply's status; 0 if there is none.
  */
 async function store(code) {
+  if (work.file) return keep(code);
   try {
     const headers = { "Content-Type": "application/json" };
     return (await fetch(`${location.pathname}/codes`, { method: "POST", headers, body: JSON.stringify(code) })).status;
@@ -116,9 +129,51 @@ async function store(code) {
   }
 }
 
+/** @returns {Map<string, Code>} */
+function readKept() {
+  /** @type {Code[]} */
+  let codes = [];
+  try {
+    if (work.file) codes = JSON.parse(localStorage.getItem(work.file.key) ?? "[]");
+  } catch {
+    // The browser keeps nothing for files: the codes are in this page until they are saved.
+  }
+  return new Map(codes.map((code) => [`${code.round} ${code.answer}`, code]));
+}
+
+/**
+ * Keep a code, with those that another window has kept since.
+ *
+ * @param {Code} code
+ */
+function keep(code) {
+  for (const [key, other] of readKept()) kept.set(key, other);
+  kept.set(`${code.round} ${code.answer}`, code);
+  try {
+    if (work.file) localStorage.setItem(work.file.key, JSON.stringify([...kept.values()]));
+  } catch {
+    // As above.
+  }
+  isSaved = false;
+  return STORED;
+}
+
+function save() {
+  if (!work.file) return;
+  const { coder, task } = work.file;
+  const rows = [...kept.values()].map(({ round, answer, category }) => [coder, task, round, answer, category]);
+  const table = [["coder", "task", "round", "answer", "category"], ...rows].map((row) => `${row.join(",")}\r\n`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(table, { type: "text/csv" }));
+  link.download = `${coder}.csv`;
+  link.click();
+  isSaved = true;
+}
+
 for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.category ?? ""));
 find("next").addEventListener("click", () => move(1));
 find("back").addEventListener("click", () => move(-1));
+document.getElementById("save")?.addEventListener("click", save);
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Backspace") move(-1);
@@ -126,6 +181,6 @@ document.addEventListener("keydown", (event) => {
   if (category) choose(category.name);
 });
 window.addEventListener("beforeunload", (event) => {
-  if (unsent.length > 0) event.preventDefault();
+  if (unsent.length > 0 || !isSaved) event.preventDefault();
 });
 show();

@@ -48,6 +48,8 @@ def typed(text: object) -> GivenAnswer:
         (ONE, None, False),
         (MANY, "an old tree", True),
         (MANY, "an", False),
+        (MANY, "yes | no", True),
+        (ONE, "yes|no", True),
         (MANY, "", False),
     ],
 )
@@ -157,6 +159,11 @@ def test_each_of_two_gaps_has_an_allowed_text_or_none(text, taken):
     )
 
 
+def test_a_bar_separates_only_where_texts_have_several_gaps():
+    scored = MANY.score_answer(MANY.arrangement(ITEM, ("good",)), typed("Yes. | No."))
+    assert scored.answer == "yes. | no"
+
+
 def test_two_gaps_stand_between_three_parts_of_the_text():
     [screen] = TWO.screens(OF_TWO, str)
     assert screen.besides == {"before": "A ", "after": " in a ", "gap": "___", "after2": "."}
@@ -176,6 +183,17 @@ def test_both_of_two_gaps_have_their_accepted_answers():
     assert not TWO.score_answer(any_first, typed("x | y")).chose_good
     with pytest.raises(StudyError, match="has 2 gaps, and accepted answers of 1"):
         TWO.versions(replace(OF_TWO, extra=(("right", "bird"),)))
+
+
+def test_practice_has_the_right_answers_and_shows_one_in_the_text():
+    assert TWO.practice_fields(OF_TWO, str) == {
+        "accepted": (("bird", "owl"), ("tree",)), "answer": "A bird in a tree.",
+    }  # fmt: skip
+    only_second = replace(OF_TWO, extra=(("right", ";tree"),))
+    assert TWO.practice_fields(only_second, str)["answer"] == "A ___ in a tree."
+    prompt = replace(ITEM, good="bird", extra=(("right", "wing|nest"),))
+    assert ONE.practice_fields(prompt, str) == {"accepted": (("wing", "nest"),), "answer": "wing"}
+    assert ONE.practice_fields(ITEM, str) == {}
 
 
 def test_the_export_has_the_times_and_edits_of_each_gap():

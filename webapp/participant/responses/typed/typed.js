@@ -14,6 +14,9 @@
 const DAY_MS = 86_400_000;
 // What no keyboard types: control characters, halves of characters, and marks that turn the text around them.
 const UNTYPABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu;
+const INVISIBLE = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
+const APOSTROPHES = /[\u2018\u2019\u02bc\u00b4`]/gu;
+const OUTER_PUNCTUATION = /^[\p{P}\s]+|[\p{P}\s]+$/gu;
 // Of the browsers' names for changes, those that put in what was not typed, and those that take something away.
 const PASTED = /^insertFrom(Paste|Drop|Yank)/;
 const INSERTED = /^(insertReplacementText|insertDictationResult)$/;
@@ -270,6 +273,8 @@ class TypedView {
     }
     const typings = inputs.map((input) => this.#typingOf(input));
     const choice = {
+      // The server judges the answers to all trials but those of the practice.
+      ...(isAccepted(texts, /** @type {any} */ (trial).accepted) && { side: trial.correct }),
       details: {
         text: texts.some(Boolean) ? texts.join(SEPARATOR) : "",
         ...describeTyping(typings.reduce(joinTypings)),
@@ -297,9 +302,11 @@ class TypedView {
    * @param {boolean} isTyped Whether the participant has an answer to each gap.
    */
   #readText(input, isTyped) {
-    if (this.#shownInputs.length === 1) return isTyped ? input.value.replace(UNTYPABLE, "") : "";
-    const text = input.value.replace(UNTYPABLE, "").replaceAll(SEPARATOR.trim(), "");
-    return isTyped ? text : text.trim() && text;
+    const typed = input.value.replace(UNTYPABLE, "");
+    // Of a study with several gaps, no text has a separator, not even one with a single gap.
+    const text = this.#inputs.length > 1 ? typed.replaceAll(SEPARATOR.trim(), "") : typed;
+    if (isTyped) return text;
+    return this.#shownInputs.length > 1 && text.trim() ? text : "";
   }
 
   /**
@@ -322,6 +329,29 @@ class TypedView {
     this.#hint.textContent = hint.replace("{n}", this.#group.dataset.shortest ?? "");
     for (const field of this.#inputs) field.setAttribute("aria-invalid", String(field === input));
   }
+}
+
+/**
+ * Returns whether each gap has an accepted answer, or accepts any.
+ * @param {string[]} texts
+ * @param {string[][]} [accepted] The accepted answers of each gap; only practice trials have them.
+ */
+function isAccepted(texts, accepted) {
+  const ofGaps = accepted ?? [];
+  const isRight = (/** @type {string} */ text, /** @type {number} */ gap) =>
+    !ofGaps[gap].length || ofGaps[gap].map(normalise).includes(normalise(text));
+  return texts.length === ofGaps.length && texts.every(isRight);
+}
+
+/**
+ * Returns the form in which answers are compared, by the rules in experiment/coding/normalise.py.
+ * @param {string} text
+ */
+function normalise(text) {
+  const words = text.normalize("NFC").replace(INVISIBLE, "").trim().replace(/\s+/gu, " ").replace(APOSTROPHES, "'");
+  const bare = words.replace(OUTER_PUNCTUATION, "") || words;
+  // Upper case first, as it is the same for letters that have several lower cases.
+  return bare.toUpperCase().toLowerCase().normalize("NFC");
 }
 
 /** @returns {Typing} */

@@ -1,0 +1,168 @@
+"""``parallax treebank study``: a study of minimal pairs of a treebank's sentences."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import click
+
+from experiment.authoring.new import write_new_study
+from experiment.commands.study import print_new_study
+from experiment.errors import MaterialsError
+from experiment.materials.formats.read import FileContents
+from experiment.materials.treebank.conllu import mark_verb_number, read_treebank
+from experiment.materials.treebank.pairs.features import AGREEMENT_FEATURES
+from experiment.materials.treebank.pairs.forms import Forms
+from experiment.materials.treebank.pairs.items import make_items
+from experiment.materials.treebank.pairs.pairs import PairSet, Wishes, make_pairs
+from experiment.materials.treebank.pairs.relations import RELATIONS
+from experiment.materials.treebank.pairs.sources import (
+    Source,
+    choose_language,
+    refuse_no_features,
+    write_sources,
+)
+from experiment.plugins import unknown_name
+from experiment.studies.files import SOURCES_FILE
+
+_PATH = click.Path(path_type=Path)
+_SHOWN = 3
+
+
+@click.command()
+@click.argument("files", metavar="CONLLU...", nargs=-1, required=True, type=_PATH)
+@click.option("--out", required=True, type=_PATH, help="The study's folder to write.")
+@click.option("--language", default="", help="BCP 47.  [default: as the files' names begin]")
+@click.option("--title", default="", help="The title that participants see.")
+@click.option(
+    "--lexicon", "lexicons", multiple=True, type=_PATH, help="Further forms (UniMorph). Repeatable."
+)
+@click.option("--licence", default="", help="The treebank's licence.  [default: its README's]")
+@click.option("--english", is_flag=True, help="First mark the number of English verbs.")
+@click.option(
+    "--relation",
+    "relations",
+    multiple=True,
+    metavar="NAME",
+    help=f"One of: {', '.join(RELATIONS)}. Repeatable.  [default: all]",
+)
+@click.option(
+    "--feature",
+    "features",
+    multiple=True,
+    metavar="NAME",
+    help=f"One of: {', '.join(AGREEMENT_FEATURES)}. Repeatable.  [default: all]",
+)
+@click.option("--each", type=click.IntRange(min=1), default=12, show_default=True,
+              help="At most this many pairs of each relation and feature.")  # fmt: skip
+@click.option("--shortest", type=click.IntRange(min=2), default=4, show_default=True,
+              help="The fewest words of a sentence.")  # fmt: skip
+@click.option("--longest", type=click.IntRange(min=2), default=14, show_default=True,
+              help="The most words of a sentence.")  # fmt: skip
+@click.option("--seed", default=1, show_default=True, help="The seed of the choice.")
+def study(
+    files: tuple[Path, ...],
+    out: Path,
+    language: str,
+    title: str,
+    lexicons: tuple[Path, ...],
+    licence: str,
+    english: bool,
+    relations: tuple[str, ...],
+    features: tuple[str, ...],
+    each: int,
+    shortest: int,
+    longest: int,
+    seed: int,
+) -> None:
+    """Write a study of minimal pairs of CONLLU files.
+
+    Each pair is a sentence of the treebank, and the same sentence with one word in a form that does
+    not agree: another number, gender, case or person. The forms are those of the treebank and of
+    the lexicons.
+    """
+    wishes = Wishes(
+        _known("relation", relations, tuple(RELATIONS)),
+        _known("feature", features, AGREEMENT_FEATURES),
+        each, shortest, longest,
+    )  # fmt: skip
+    treebanks = [Source(file, licence) for file in files]
+    further = [Source(file) for file in lexicons]
+    pairs = _find_pairs(files, lexicons, wishes, seed, english)
+    tag = choose_language(files, language)
+    items = make_items(pairs.pairs, treebanks, further)
+    name = f"{len(files)} treebank file{'s' * (len(files) > 1)}"
+    new_folder = write_new_study(
+        out,
+        FileContents(tuple(items), name, ()),
+        files[0],
+        language=tag,
+        title=title,
+        further_files={
+            SOURCES_FILE: write_sources(treebanks, further, pairs.counts, pairs.disagreements)
+        },
+    )
+    width = max(map(len, pairs.counts))
+    for step, number in pairs.counts.items():
+        click.echo(f"{step:<{width}}  {number:>9,}")
+    click.echo("")
+    print_new_study(new_folder)
+    _print_sources([*treebanks, *further], pairs)
+    click.echo(f"\n{out}/ is a complete study. Let native speakers check it before you launch:")
+    click.echo(f"  parallax natives page {out}/items.tsv --language {tag} --rendering as_written "
+               "--out sentences.html")  # fmt: skip
+    click.echo(f"  parallax natives approve {out}/items.tsv A.csv B.csv --rendering as_written "
+               "--out approved.tsv")  # fmt: skip
+    click.echo(f"  parallax study new NAME --from approved.tsv --language {tag}")
+
+
+def _known(kind: str, names: Sequence[str], known_names: Sequence[str]) -> Sequence[str]:
+    by_key = {known.lower(): known for known in known_names}
+    for name in names:
+        if name.lower() not in by_key:
+            unknown = unknown_name(kind, name, known_names)
+            raise MaterialsError(
+                unknown.problem, where=f"--{kind}", expected=unknown.expected, remedy=unknown.remedy
+            )
+    return [by_key[name.lower()] for name in names] or known_names
+
+
+def _find_pairs(
+    files: Sequence[Path], lexicons: Collection[Path], wishes: Wishes, seed: int, english: bool
+) -> PairSet:
+    read = read_treebank(files, by_head=True)
+    sentences = list(map(mark_verb_number, read) if english else read)
+    where = ", ".join(map(str, files))
+    refuse_no_features((token.feats for s in sentences for token in s.tokens), where)
+    forms = Forms(sentences)
+    for path in lexicons:
+        shared = forms.add_lexicon(path)
+        click.echo(f"{path.name}: {shared:,} of its lemmas are in the treebank.")
+    pairs = make_pairs(sentences, forms, wishes, seed)
+    if not pairs.pairs:
+        counts = "; ".join(f"{name}: {number:,}" for name, number in pairs.counts.items())
+        raise MaterialsError(
+            f"no sentence makes a pair ({counts})",
+            where=where,
+            expected="words that agree in the chosen features, and other forms of them",
+            remedy="Take a larger treebank, add a --lexicon, or allow a higher --longest",
+        )
+    return pairs
+
+
+def _print_sources(sources: Sequence[Source], pairs: PairSet) -> None:
+    click.echo("Licences: " + "; ".join(map(str, sources)) + f". {SOURCES_FILE} has their texts.")
+    for source in sources:
+        if "NC" in source.licence:
+            click.echo(f"- {source.path.name} may not be used commercially.")
+        if source.licence == "not stated":
+            click.echo(
+                f"- No README next to {source.path} names a licence: add it to {SOURCES_FILE} "
+                "before you publish the items."
+            )
+    if pairs.disagreements:
+        number = len(pairs.disagreements)
+        click.echo(f"The sources disagree on {number:,} words, which make no pairs:")
+        for disagreement in pairs.disagreements[:_SHOWN]:
+            click.echo(f"- {disagreement}")
+        if number > _SHOWN:
+            click.echo(f"- ... and {number - _SHOWN:,} more in {SOURCES_FILE}")
