@@ -193,6 +193,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.check_constructions,
     key_checks.check_analysis_names,
     material_checks.check_readable,
+    material_checks.check_descriptions,
     session_checks.check_places,
     session_checks.check_keys_in_instructions,
     material_checks.check_comparisons,

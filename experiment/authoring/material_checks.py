@@ -1,5 +1,6 @@
 """Checks of a study's items, pictures and lists, and of the keys about them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from operator import attrgetter
@@ -19,7 +20,7 @@ from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
 from experiment.materials.read import collect_items
 from experiment.materials.render import PICTURE, PICTURE_LIKE, render
 from experiment.plugins import unknown_name
-from experiment.records import Item, Kind, Variant
+from experiment.records import SPACELESS, Item, Kind, Variant
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
 from experiment.responses.responders import accuracy_of
 from experiment.studies.design import Design
@@ -324,6 +325,27 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         if reason := explain_unshown(picture[2]):
             return f"has a picture that {reason}", EXPECTED_PICTURE
     return "", ""
+
+
+def check_descriptions(examined: Examined) -> Iterator[ParallaxError]:
+    """Note the first picture whose description has a right answer in it."""
+    for item in examined.items:
+        if "![" not in item.context:
+            continue
+        response = response_of(examined.study).of_item(item)
+        of_gaps = response.practice_fields(item, str).get("accepted", ())
+        descriptions = " ".join(picture[1] for picture in PICTURE.finditer(item.context))
+        for answer in (answer for answers in of_gaps for answer in answers):
+            # Scripts without spaces do not show where a word ends.
+            edge = "" if SPACELESS.search(answer) else r"\b"
+            if re.search(f"{edge}{re.escape(answer)}{edge}", descriptions, re.IGNORECASE):
+                yield StudyNote(
+                    f'the description of the picture of the item "{item.item_id}" has the right '
+                    f'answer "{answer}" in it, which screen readers read out',
+                    where=examined.place_of(item) or examined.at("materials"),
+                    expected="a description that does not give the answer away: ![a drawing](...)",
+                )
+                return
 
 
 def check_humanness(examined: Examined) -> Iterator[ParallaxError]:

@@ -3,7 +3,7 @@
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import ConfigDict
 
@@ -246,7 +246,7 @@ class ResponseType(Timed, Proposals, ABC):
         """
         return Arrangement(good_side)
 
-    def practice_fields(self, item: Item, render: Render) -> Mapping[str, object]:
+    def practice_fields(self, item: Item, render: Render) -> Mapping[str, Any]:
         """Return what the page needs to judge the answer to a practice item, besides its side."""
         return {}
 

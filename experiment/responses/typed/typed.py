@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -204,7 +204,7 @@ class Typed(OneVersion):
         """Return the good version, which every practice trial shows."""
         return self.arrangement(item, (Variant.GOOD,))
 
-    def practice_fields(self, item: Item, render: Render) -> Mapping[str, object]:
+    def practice_fields(self, item: Item, render: Render) -> Mapping[str, Any]:
         """Return the right answers for each gap, and one of them in the text, if there are any."""
         of_gaps = self.accepted_answers(item)
         if not of_gaps:
