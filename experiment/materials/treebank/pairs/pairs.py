@@ -1,7 +1,7 @@
 """Minimal pairs of a treebank's own sentences, and the counts of what was left out and why."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -13,6 +13,7 @@ from experiment.materials.treebank.pairs.features import (
     parse_features,
 )
 from experiment.materials.treebank.pairs.forms import Disagreement, Forms, word_of
+from experiment.materials.treebank.pairs.order import ORDER, Orders, exchange, find_orders
 from experiment.materials.treebank.pairs.relations import (
     RELATIONS,
     SUBJECT_VERB,
@@ -33,6 +34,7 @@ _BEGINNINGS = frozenset("¿¡")
 _ODD_TAGS = frozenset({"X", "SYM"})
 _ODD_SIGNS = frozenset('()[]{}<>@#*/\\|"“”„«»`')
 _ELISIONS = ("'", "\u2019")
+_USUALLY = 0.5
 SYNCRETIC = "the wrong form is the right one (syncretism)"
 ALSO_RIGHT = "the wrong form is also right (syncretism)"
 CUE_FITS = "the wrong form fits another reading of the cue (syncretism)"
@@ -59,12 +61,21 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence whose target has a wrong form that differs in one feature."""
+    """A sentence, and how it becomes wrong.
+
+    Attributes:
+        instance: The two words that are related.
+        feature: What is wrong: a feature, or the order of the words.
+        changes: The new form at each place that changes.
+        right: The right value, such as ``Masc``.
+        wrong: The wrong value.
+    """
 
     instance: Instance
     feature: str
+    changes: Mapping[int, str]
+    right: str
     wrong: str
-    wrong_feats: str
 
     @property
     def construction(self) -> str:
@@ -79,13 +90,13 @@ class Pair:
     @property
     def change(self) -> str:
         """What was changed: ``Masc to Fem``."""
-        feats = (self.instance.target_token.feats, self.wrong_feats)
-        right, wrong = (",".join(sorted(parse_features(f)[self.feature])) for f in feats)
-        return f"{right} to {wrong}"
+        return f"{self.right} to {self.wrong}"
 
     @property
     def attractors(self) -> int:
         """The words between cue and target with the cue's tag and another value."""
+        if self.feature == ORDER:
+            return 0
         first, last = sorted((self.instance.cue, self.instance.target))
         cue = parse_features(self.instance.cue_feats)[self.feature]
         between = self.instance.sentence.tokens[first + 1 : last]
@@ -117,20 +128,47 @@ def make_pairs(sentences: Sequence[Sentence], forms: Forms, wishes: Wishes, seed
     counts = Counter[str]({"sentences": len(sentences), "short whole sentences": len(suitable)})
     reliability = Reliability(chain.from_iterable(map(find_instances, sentences)))
     maker = _Maker(forms, reliability, drops_subjects(sentences), counts)
+    orders = Orders(chain.from_iterable(map(find_orders, sentences)), forms)
     found: defaultdict[str, list[Pair]] = defaultdict(list)
-    for instance in chain.from_iterable(map(find_instances, suitable)):
+    for pair in chain(
+        _find_disagreeing(suitable, maker, wishes),
+        _find_reordered(suitable, orders, wishes, counts),
+    ):
+        found[pair.construction].append(pair)
+    counts["pairs"] = sum(map(len, found.values()))
+    chosen = _choose(found, wishes.each, seed)
+    counts["pairs chosen"] = len(chosen)
+    disagreements = list(dict.fromkeys([*forms.disagreements, *maker.disagreements]))
+    return PairSet(chosen, _in_order(counts), disagreements)
+
+
+def _find_disagreeing(
+    sentences: Iterable[Sentence], maker: "_Maker", wishes: Wishes
+) -> Iterator[Pair]:
+    for instance in chain.from_iterable(map(find_instances, sentences)):
         for feature in wishes.features:
             if (
                 instance.relation in wishes.relations
                 and feature in RELATIONS[instance.relation][0]
                 and (pair := maker.make(instance, feature))
             ):
-                found[pair.construction].append(pair)
-    counts["pairs"] = sum(map(len, found.values()))
-    chosen = _choose(found, wishes.each, seed)
-    counts["pairs chosen"] = len(chosen)
-    disagreements = list(dict.fromkeys([*forms.disagreements, *maker.disagreements]))
-    return PairSet(chosen, _in_order(counts), disagreements)
+                yield pair
+
+
+def _find_reordered(
+    sentences: Iterable[Sentence], orders: Orders, wishes: Wishes, counts: Counter[str]
+) -> Iterator[Pair]:
+    if ORDER not in wishes.features:
+        return
+    for instance in chain.from_iterable(map(find_orders, sentences)):
+        if instance.relation in wishes.relations:
+            counts["determiners and adpositions of nouns"] += 1
+            if doubt := orders.find_doubt(instance):
+                counts[f"order left out: {doubt}"] += 1
+                continue
+            places = ("before the noun", "after the noun")
+            right, wrong = places if instance.target < instance.cue else reversed(places)
+            yield Pair(instance, ORDER, exchange(instance), right, wrong)
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:
@@ -177,7 +215,12 @@ class _Maker:
         if best is None:
             self._counts[f"left out: {reason}"] += 1
             return None
-        return Pair(instance, feature, *best)
+        form, feats = best
+        right, wrong = (
+            ",".join(sorted(parse_features(own)[feature]))
+            for own in (instance.target_token.feats, feats)
+        )
+        return Pair(instance, feature, {instance.target: form}, right, wrong)
 
     def _choose_form(self, instance: Instance, feature: str) -> tuple[str, tuple[str, str] | None]:
         token = instance.target_token
@@ -195,9 +238,7 @@ class _Maker:
         candidates = list(self._candidates(instance, feature))
         if not candidates:
             return "no form is known that differs in this feature alone", None
-        right = token.form.lower()
-        # Casefolding also makes one of spelling variants such as "groß" and "gross".
-        if not (candidates := [c for c in candidates if c[0].casefold() != right.casefold()]):
+        if not (candidates := [c for c in candidates if self._differs(token, *c)]):
             return SYNCRETIC, None
         if not (candidates := [c for c in candidates if not self._is_also_right(token, *c)]):
             return ALSO_RIGHT, None
@@ -230,8 +271,24 @@ class _Maker:
             ):
                 yield from ((form, feats) for form in forms)
 
+    def _differs(self, token: Token, form: str, feats: str) -> bool:
+        """Return whether a form, and usually the form with its features, is not the target's."""
+        # Casefolding also makes one of spelling variants such as "groß" and "gross".
+        right = token.form.casefold()
+        return form.casefold() != right and not (
+            token.form.lower() in self._forms.cells[word_of(token)][feats]
+            or self._forms.share_alike(token.upos, token.feats, feats) > _USUALLY
+        )
+
     def _is_also_right(self, token: Token, form: str, feats: str) -> bool:
         """Return whether a form also has the right features, so that it would be no error."""
+        # Polish "ten", this, and "tym", by this: a determiner that can do without a noun.
+        is_alone = token.upos == "DET" and any(self._forms.readings(form, "PRON"))
+        if is_alone and (
+            parse_features(feats).get("Case") != parse_features(token.feats).get("Case")
+            or "Neut" in parse_features(feats).get("Gender", ())
+        ):
+            return True
         form_of_verb = parse_features(token.feats).get("VerbForm")
         return any(
             parse_features(reading).get("VerbForm") == form_of_verb

@@ -15,12 +15,14 @@ from experiment.materials.treebank.pairs.features import (
 
 SUBJECT_VERB, PREDICATE = "subject_verb", "predicate"
 ADJECTIVE_NOUN, DETERMINER_NOUN = "adjective_noun", "determiner_noun"
-# The features in which each relation may agree, and what it says of the word that changes.
+ADPOSITION_NOUN = "adposition_noun"
+# The features in which each relation may be broken, and the words that it relates.
 RELATIONS = {
-    SUBJECT_VERB: (("Number", "Person", "Gender", "NounClass"), "verb with its subject"),
-    PREDICATE: (("Number", "Gender", "NounClass"), "predicate with its subject"),
-    ADJECTIVE_NOUN: (AGREEMENT_FEATURES, "adjective with its noun"),
-    DETERMINER_NOUN: (AGREEMENT_FEATURES, "determiner with its noun"),
+    SUBJECT_VERB: (("Number", "Person", "Gender", "NounClass"), "verb and its subject"),
+    PREDICATE: (("Number", "Gender", "NounClass"), "predicate and its subject"),
+    ADJECTIVE_NOUN: (AGREEMENT_FEATURES, "adjective and its noun"),
+    DETERMINER_NOUN: ((*AGREEMENT_FEATURES, "Order"), "determiner and its noun"),
+    ADPOSITION_NOUN: (("Order",), "adposition and its noun"),
 }
 _LEAST_SHARE, _FEWEST = 0.95, 20
 _NOMINALS = frozenset({"NOUN", "PROPN", "PRON"})
