@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from experiment.materials.treebank.conllu import Sentence
-from experiment.materials.treebank.pairs.pairs import Pair
+from experiment.materials.treebank.pairs.pair import Pair
 from experiment.materials.treebank.pairs.sources import Source
 from experiment.records import Item, Kind
 

@@ -1,4 +1,4 @@
-"""Word order: a determiner or an adposition on the other side of its noun."""
+"""Word order: an article or an adposition on the other side of its noun."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from experiment.materials.treebank.pairs.relations import (
 
 ORDER = "Order"
 _RELATIONS = {("case", "ADP"): ADPOSITION_NOUN, ("det", "DET"): DETERMINER_NOUN}
-# Nearly all uses of an adposition, and of any determiner, are on one side of the noun.
+# Nearly all uses of an adposition, and of any article, are on one side of the noun.
 _LEAST_SHARE, _FEWEST = 0.995, 20
 _MOST_OTHER_TAGS = 0.05
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -23,9 +23,12 @@ _VERBS = frozenset({"VERB", "AUX"})
 
 
 def find_orders(sentence: Sentence) -> Iterator[Instance]:
-    """Yield a sentence's nouns, each with an adposition or a determiner that depends on it."""
+    """Yield a sentence's nouns, each with an adposition or an article that depends on it."""
     for index, token in enumerate(sentence.tokens):
         relation = _RELATIONS.get((token.deprel.partition(":")[0], token.upos))
+        if token.upos == "DET" and "PronType=Art" not in token.feats:
+            # Other determiners are not wrong after the noun in many languages, only rare.
+            continue
         if relation and token.head != ROOT and sentence.tokens[token.head].upos in _NOUNS:
             yield Instance(sentence, relation, token.head, index, index)
 

@@ -10,14 +10,7 @@ from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.pairs.features import AGREEMENT_FEATURES
 from experiment.materials.treebank.pairs.forms import Forms
 from experiment.materials.treebank.pairs.items import make_items
-from experiment.materials.treebank.pairs.pairs import (
-    ALSO_RIGHT,
-    CUE_FITS,
-    SYNCRETIC,
-    PairSet,
-    Wishes,
-    make_pairs,
-)
+from experiment.materials.treebank.pairs.pairs import PairSet, Wishes, make_pairs
 from experiment.materials.treebank.pairs.relations import (
     ADPOSITION_NOUN,
     DETERMINER_NOUN,
@@ -25,6 +18,7 @@ from experiment.materials.treebank.pairs.relations import (
     SUBJECT_VERB,
 )
 from experiment.materials.treebank.pairs.sources import Source
+from experiment.materials.treebank.pairs.wrong_forms import ALSO_RIGHT, CUE_FITS, SYNCRETIC
 from experiment.records import Item
 from tests.experiment.materials.treebank.treebanks import written
 
