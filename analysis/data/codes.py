@@ -4,8 +4,10 @@ import pandas as pd
 
 from analysis.data.frames import read_exported_table
 from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
 from experiment.coding.frozen import read_latest_version
 from experiment.coding.normalise import normalise
+from experiment.coding.rounds import Codes
 from experiment.tables.codes import CODES
 
 _TRIAL = ["participant", "position"]
@@ -16,7 +18,12 @@ def read_codes(run: ExportedRun) -> pd.DataFrame:
 
     Raises:
         CodingError: The latest version of an import was changed after it was frozen.
+        AnalysisError: A category is not the study's, or does not follow from the coders' codes.
     """
+    return _check_codes(_read_codes(run), run)
+
+
+def _read_codes(run: ExportedRun) -> pd.DataFrame:
     names = CODES.column_names
     if run.folder.is_file():
         return _read_imported_codes(run)
@@ -27,14 +34,38 @@ def read_codes(run: ExportedRun) -> pd.DataFrame:
     return table.assign(**{name: table[name].fillna("").astype(str) for name in texts})
 
 
+def _check_codes(codes: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
+    names = run.study.coding.names if run.study.coding else ()
+    for row in codes.drop_duplicates("answer").to_dict("records"):
+        if names and row["code"] not in names:
+            raise AnalysisError(
+                f'the frozen codes have the category "{row["code"]}", which the study lacks',
+                where=str(run.folder),
+                expected=f"one of: {', '.join(names)}",
+                remedy="If you renamed the category, give it its earlier name",
+            )
+        by_coders = Codes(row["listed"], row["coder_1"], row["coder_2"], decided=row["decided"])
+        if row["code"] != by_coders.category:
+            raise AnalysisError(
+                f'the code "{row["code"]}" of answer {row["answer"]} does not follow from what the '
+                "coders chose",
+                where=str(run.folder),
+                expected=f'"{by_coders.category}", unless somebody edited the table',
+                remedy="Export the run again; a coder or the person who decides can change a code",
+            )
+    return codes
+
+
 def add_codes(judgments: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments that have a code, with the column code and their index."""
-    by_trial = codes.set_index(_TRIAL)["code"]
-    trials = pd.MultiIndex.from_arrays(
-        [judgments["participant"].astype(str), judgments["position"].astype(int)]
-    )
-    coded = judgments.assign(code=by_trial.reindex(trials).to_numpy())
-    return coded[coded["code"].fillna("") != ""]
+    """Return the judgments that have a code, with the column code and their index.
+
+    A judgment of a text with several gaps comes once for each gap that has a code.
+    """
+    trials = judgments[_TRIAL].astype({"participant": str, "position": int})
+    of_trials = codes.loc[codes["code"] != "", [*_TRIAL, "code"]]
+    of_trials = of_trials.astype({"participant": str, "position": int})
+    coded = trials.assign(row=judgments.index).merge(of_trials, on=_TRIAL)
+    return judgments.loc[coded["row"]].assign(code=coded["code"].to_numpy())
 
 
 def _read_imported_codes(run: ExportedRun) -> pd.DataFrame:

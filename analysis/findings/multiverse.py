@@ -188,8 +188,9 @@ def _sessions_as_judged(run: ExportedRun) -> dict[str, Answered]:
         .sort_values(["participant", "position"])
     )
     answers_by_person: dict[str, list[Judgment]] = {}
-    for row in rows.to_dict("records"):
-        answers_by_person.setdefault(row["participant"], []).append(_make_judgment(row, own_names))
+    for person, own_rows in rows.groupby("participant", sort=False, observed=True):
+        records = own_rows.to_dict("records")
+        answers_by_person[str(person)] = [_make_judgment(row, own_names) for row in records]
     n_shown, answers = (
         run.trials["participant"].value_counts(),
         _read_questionnaire(run, answers_by_person),

@@ -1,14 +1,22 @@
 """Find the columns of item ids and of the sides of a choice, by their contents."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from analysis.readers.mapping import ROLES, columns_for_role, first_column_for_role, simplify_name
 from analysis.readers.several_options import find_option_columns, is_none
-from analysis.readers.texts import Options, candidates_by_texts, comparable_text
+from analysis.readers.texts import (
+    Options,
+    candidates_by_texts,
+    comparable_cells,
+    comparable_text,
+    find_distinct_pairs,
+)
 from experiment.records import Item
 
 LIKELY = 0.9
@@ -71,7 +79,7 @@ def _columns_agreeing_with_texts(
         name
         for name in table.columns
         if (filled := table[name][table[name] != ""]).size
-        and filled.map(comparable_text).isin(item_texts).mean() > LIKELY
+        and comparable_cells(filled).isin(item_texts).mean() > LIKELY
     ]
     return [
         column
@@ -93,14 +101,9 @@ def match_versions(
     items: "pd.Series[str]", texts: "pd.Series[str]", options: ItemOptions
 ) -> "pd.Series[str]":
     """Return each text's version of its item; empty if the text is not the item's."""
-    pairs = pd.DataFrame({"item": items, "text": texts})
-    distinct_pairs = pairs.drop_duplicates()
-    version_by_pair = {
-        (str(item), str(text)): options[str(item)].version(str(text))
-        for item, text in zip(distinct_pairs["item"], distinct_pairs["text"], strict=True)
-    }
-    versions = [version_by_pair[pair] for pair in zip(pairs["item"], pairs["text"], strict=True)]
-    return pd.Series(versions, items.index, object)
+    of_row, pairs = find_distinct_pairs(items, texts)
+    versions = [options[item].version(text) for item, text in pairs]
+    return pd.Series(np.array(versions, object)[of_row], items.index, object)
 
 
 def versions_by_row(
@@ -109,11 +112,9 @@ def versions_by_row(
     """Return the version that each cell of a column names, or holds the text of; None if none."""
     if not versions_in_column(rows, column, item, options):
         return pd.Series(None, rows.index, object)
-    versions = [
-        options[item_id].named_version(text) if item_id in options else None
-        for item_id, text in zip(rows[item], rows[column], strict=True)
-    ]
-    return pd.Series(versions, rows.index, object)
+    of_row, pairs = find_distinct_pairs(rows[item], rows[column])
+    versions = [options[of].named_version(text) if of in options else None for of, text in pairs]
+    return pd.Series(np.array(versions, object)[of_row], rows.index, object)
 
 
 def versions_in_column(
@@ -123,13 +124,14 @@ def versions_in_column(
     # Skip items with identical versions; their judgments are refused by name later.
     distinguishable_items = [name for name, item_id in options.items() if not item_id.alike]
     filled_rows = rows[(rows[column] != "") & rows[item].isin(distinguishable_items)]
-    versions = [
-        options[item_id].named_version(text)
-        for item_id, text in zip(filled_rows[item], filled_rows[column], strict=True)
-        if not is_none(text) or options[item_id].named_version(text)
-    ]
-    recognised = [version for version in versions if version is not None]
-    likely = bool(versions) and len(recognised) / len(versions) > LIKELY
+    of_row, pairs = find_distinct_pairs(filled_rows[item], filled_rows[column])
+    counts = Counter[str | None]()
+    for (item_id, text), n in zip(pairs, np.bincount(of_row).tolist(), strict=True):
+        version = options[item_id].named_version(text)
+        if version or not is_none(text):
+            counts[version] += n
+    recognised = {version: n for version, n in counts.items() if version is not None}
+    likely = bool(counts) and sum(recognised.values()) / counts.total() > LIKELY
     return set(recognised) if likely else set()
 
 
@@ -141,15 +143,14 @@ def find_text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
         for text in Options(item).texts
         for whole in (text, item.after_context(text))
     }
-    columns_with_texts = [
-        column
-        for column in table.columns
-        if (table[column] != "").any()
-        and table[column][table[column] != ""].map(comparable_text).isin(texts).mean() > LIKELY
-    ]
-    # A column that repeats another one says nothing more.
-    repeated = table[columns_with_texts].map(comparable_text).T.duplicated()
-    columns_with_texts = [name for name in columns_with_texts if not repeated[name]]
+    compared: dict[str, pd.Series[str]] = {}
+    for column in table.columns:
+        cells = comparable_cells(table[column])
+        is_text = cells[table[column] != ""].isin(texts)
+        # A column that repeats another one says nothing more.
+        if is_text.mean() > LIKELY and not any(map(cells.equals, compared.values())):
+            compared[column] = cells
+    columns_with_texts = list(compared)
     pairs = [list(pair) for pair in combinations(columns_with_texts, _TWO)]
     shown = find_option_columns(table, columns_with_texts)
     all_options = [shown] if len(shown) > _TWO else []
@@ -174,12 +175,12 @@ def guess_side_choice(
         column: The candidate column of sides.
         versions: Returns the versions, of the row's item, in a column.
     """
-    values = set(rows[column].map(comparable_text)) - {""}
+    values = set(comparable_cells(rows[column]).unique()) - {""}
     for side in columns_for_role(rows, "good_side"):
         if side == column:
             # No column has two roles.
             continue
-        sides = set(rows[side].map(comparable_text)) - {""}
+        sides = set(comparable_cells(rows[side]).unique()) - {""}
         if values & sides and len(values | sides) <= _TWO:
             return Choice({"chosen": column, "good_side": side}, {})
     side_names = sorted(set(rows[column]) - {""})
@@ -230,7 +231,7 @@ def find_side_columns(
         option_columns: The columns with the texts on each side.
     """
     values_by_column = {
-        header: frozenset(rows[header].map(comparable_text)) - {""} for header in rows.columns
+        header: frozenset(comparable_cells(rows[header]).unique()) - {""} for header in rows.columns
     }
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):
         columns = [
@@ -240,9 +241,8 @@ def find_side_columns(
             continue
         left_column, right_column = columns
         rows_with_both = rows[(rows[left_column] != "") & (rows[right_column] != "")]
-        agree = rows_with_both[left_column].map(comparable_text) == rows_with_both[
-            right_column
-        ].map(comparable_text)
+        left, right = (comparable_cells(rows_with_both[name]) for name in columns)
+        agree = left == right
         if len(rows_with_both) and agree.mean() >= _AGREEING_SHARE:
             expected = any(word in simplify_name(left_column) for word in _EXPECTED_WORDS)
             if option_columns:
@@ -260,5 +260,5 @@ def find_side_columns(
 def _is_constant_per_value(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
     """Return whether a column has one value for each value of another, where it has any."""
     filled = cells != ""
-    groups = cells[filled].map(comparable_text).groupby(of[filled])
+    groups = comparable_cells(cells[filled]).groupby(of[filled])
     return bool((groups.nunique() <= 1).all())

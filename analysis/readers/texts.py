@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.errors import AnalysisError
 from experiment.materials.formats.options import find_further_options
@@ -20,6 +21,23 @@ _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": 
 def comparable_text(text: str) -> str:
     """Return a text normalised for comparison: case, spaces and final punctuation are ignored."""
     return _MARKS.sub("", normalise_text(text).translate(_QUOTES).casefold())
+
+
+def comparable_cells(cells: "pd.Series[str]") -> "pd.Series[str]":
+    """Return cells normalised for comparison; a text that recurs is normalised once."""
+    codes, texts = pd.factorize(cells)
+    return pd.Series(texts.map(comparable_text).take(codes), cells.index)
+
+
+def find_distinct_pairs(
+    left: "pd.Series[str]", right: "pd.Series[str]"
+) -> tuple[NDArray[np.intp], list[tuple[str, str]]]:
+    """Return the index of each row's pair of cells, and the distinct pairs."""
+    left_codes, left_texts = pd.factorize(left)
+    right_codes, right_texts = pd.factorize(right)
+    of_row, codes = pd.factorize(left_codes * len(right_texts) + right_codes)
+    places = zip(*np.divmod(codes, max(1, len(right_texts))), strict=True)
+    return of_row, [(str(left_texts[one]), str(right_texts[other])) for one, other in places]
 
 
 def normalise_text(text: str) -> str:
@@ -93,12 +111,11 @@ def candidates_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[fr
                 for cells in (frozenset(key), frozenset(map(comparable_text, key))):
                     if len(cells) == len(key):
                         ids_by_texts[cells].add(item.item_id)
-    ids_of_row: dict[tuple[str, ...], frozenset[str]] = {}
-    rows = list(columns.itertuples(index=False, name=None))
-    for row in rows:
-        if row not in ids_of_row:
-            ids_of_row[row] = _find_items(row, ids_by_texts)
-    return [ids_of_row[row] for row in rows]
+    distinct = columns.drop_duplicates()
+    ids = [_find_items(row, ids_by_texts) for row in distinct.itertuples(index=False, name=None)]
+    # Groups have the numbers of their first rows.
+    of_row = columns.groupby([*columns], sort=False, dropna=False).ngroup()
+    return [ids[group] for group in of_row]
 
 
 def as_ids(names: "pd.Series[str]", items: Sequence[Item]) -> "pd.Series[str]":
@@ -183,8 +200,8 @@ def _chosen_versions(
     path: Path,
 ) -> "pd.Series[str]":
     if "good_side" in rows:
-        sides = rows["good_side"].map(comparable_text)
-        chosen = rows["chosen"].map(comparable_text)
+        sides = comparable_cells(rows["good_side"])
+        chosen = comparable_cells(rows["chosen"])
         _refuse_strange_sides(chosen, sides, path)
         return _versions_from_good(rows["item"], chosen == sides, items)
     if set(rows["chosen"].unique()) <= {"first", "second"} and "option_first" in rows:
@@ -228,18 +245,14 @@ def _versions_in_column(
     values = rows[column].fillna("").astype(str)
     if set(values.unique()) <= _VERSIONS | {""}:
         return values
-    # Each text of each item is looked up only once, even with many judgments.
-    items, of_item = pd.factorize(rows["item"])
-    value_codes, of_value = pd.factorize(values)
-    cells, pairs = pd.factorize(items * len(of_value) + value_codes)
+    of_row, pairs = find_distinct_pairs(rows["item"], values)
     versions = []
-    for item, value in zip(*np.divmod(pairs, len(of_value)), strict=True):
-        text, name = str(of_value[value]), str(of_item[item])
+    for name, text in pairs:
         version = text if text in _VERSIONS else _match_version(texts.get(name), text)
         if version is None:
             _refuse_unmatched_text(text, name, column, texts, path)
         versions.append(str(version))
-    return pd.Series(np.array(versions, object)[cells], rows.index, str)
+    return pd.Series(np.array(versions, object)[of_row], rows.index, str)
 
 
 def _match_version(options: Options | None, text: str) -> str | None:

@@ -11,6 +11,8 @@ from analysis.statistics.resample import Codes, Floats, codes
 METHODS = ("spearman", "pearson")
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
+# Each takes a pass over all items.
+_MOST_LEFT_OUT = 1_000
 # Nearer to 1, Fisher's scale is unbounded.
 _MOST_CORRELATION = 1 - 1e-6
 
@@ -20,11 +22,12 @@ def correlations(people: Floats, model: Floats, unit: Codes | None = None) -> di
 
     Spearman's is Pearson's correlation of the ranks, with mean ranks for ties. The intervals are
     symmetric on Fisher's scale, artanh r, with the jackknife's variance over items (each item left
-    out, or all items of a frame together, the others re-ranked) and Student's quantile. They treat
-    the items, or their frames, as a sample;
-    participants' noise is part of the shares. Efron, B. & Stein, C. (1981). The jackknife estimate
-    of variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three items, or
-    if one side does not vary; ends are NaN if leaving out some item gives a correlation of 1 or -1.
+    out, or all items of a frame together, the others re-ranked; more than a thousand frames are
+    left out in a thousand groups) and Student's quantile. They treat the items, or their frames, as
+    a sample; participants' noise is part of the shares. Efron, B. & Stein, C. (1981). The jackknife
+    estimate of variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three
+    items, or if one side does not vary; ends are NaN if leaving out some item gives a correlation
+    of 1 or -1.
 
     Args:
         people: Shape ``(items,)``: participants' values.
@@ -91,16 +94,30 @@ def correlate_without_each_item(first: Floats, second: Floats, method: str) -> F
 
 
 def _correlate_without_each_unit(first: Floats, second: Floats, unit: Codes, method: str) -> Floats:
-    """Return the correlation without the items of each unit, shape ``(units,)``."""
+    """Return the correlation without the items of each unit, shape ``(units,)``.
+
+    More than ``_MOST_LEFT_OUT`` units are left out in as many groups: the grouped jackknife.
+    """
+    unit = unit % _MOST_LEFT_OUT
+    if method == "spearman":
+        # Codes have the ranks of what they code, and nothing is sorted again for each unit.
+        first, second = (np.unique(side, return_inverse=True)[1] for side in (first, second))
     estimates = np.full(int(unit.max()) + 1, np.nan)
     for number in range(len(estimates)):
         values = [side[unit != number] for side in (first, second)]
         if len(values[0]) < FEWEST_ITEMS or not all(np.ptp(side) for side in values):
             continue
         if method == "spearman":
-            values = [rankdata(side) for side in values]
+            values = [_rank_codes(side) for side in values]
         estimates[number] = np.corrcoef(*values)[0, 1]
     return estimates
+
+
+def _rank_codes(codes: NDArray[np.intp]) -> Floats:
+    """Return the ranks of codes from 0, with mean ranks for ties."""
+    sizes = np.bincount(codes)
+    ranks: Floats = (np.cumsum(sizes) - (sizes - 1) / 2)[codes]
+    return ranks
 
 
 def _list_products(first: Floats, second: Floats) -> tuple[Floats, ...]:

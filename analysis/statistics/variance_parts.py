@@ -28,6 +28,8 @@ from analysis.statistics.resample import Codes, Floats, combined_codes
 _CANCELLING_SHARE = 0.5
 # Keeps the equations solvable if constants are linearly dependent.
 RIDGE = 1e-7
+# Participants or frames by constants, and never by each other, are in memory as full matrices.
+_UNITS_AT_ONCE = 1_000
 # How far ``crossed_variance`` may fall below the larger of its two variances, from the coverage
 # grid.
 _MOST_SHORTFALL = 3.5
@@ -178,12 +180,13 @@ def _fit_constants(
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
     shares_left = []
     for unit in units:
-        unit_values = _make_indicators(unit, scaled_weight)
-        by_first = (first_way.T @ unit_values).toarray()
-        through = (constants.T @ unit_values).toarray() - first_by_constants.T @ (
-            by_first / n_first[:, None]
-        )
-        lost = np.sum(by_first**2 / n_first[:, None]) + np.sum(through * (solved @ through))
+        unit_values, lost = _make_indicators(unit, scaled_weight).tocsc(), 0.0
+        for start in range(0, unit_values.shape[1], _UNITS_AT_ONCE):
+            some = unit_values[:, start : start + _UNITS_AT_ONCE]
+            by_first = first_way.T @ some
+            mean = sparse.diags_array(1 / n_first) @ by_first
+            through = (constants.T @ some).toarray() - (mean.T @ first_by_constants).T
+            lost += (by_first * mean).sum() + np.sum(through * (solved @ through))
         shares_left.append(max(1 - float(lost / np.sum(scaled_weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
     largest_change = 0.0

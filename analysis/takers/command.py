@@ -182,7 +182,9 @@ _ORDERS = {"both": (False, True), "listed": (False,), "swapped": (True,)}
     "--seed", type=click.IntRange(0), help="The seed of the lists.  [default: the run's, or 1]"
 )
 @click.option(
-    "--sampled", is_flag=True, help="Draw each answer by its probability; else take the best one."
+    "--sampled",
+    is_flag=True,
+    help="Draw each answer by its probability; else take the best one, the same in each session.",
 )
 @model_options
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")

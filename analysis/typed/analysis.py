@@ -9,6 +9,7 @@ from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.yes_no import join_answers_alone
+from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
@@ -22,6 +23,7 @@ from analysis.typed.cloze import (
 )
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
+from analysis.typed.halves import correlate_halves
 from analysis.typed.same_answers import same_answers_of
 from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.materials.render import describe_pictures
@@ -42,7 +44,10 @@ def _run(inputs: FindingInputs) -> Findings:
         _texts_table(texts, counts, inputs),
         rules_table(rules, inputs),
     )
-    return Findings(tables, {"cloze": texts, "cloze_answers": counts, "normalisation": rules})
+    rng = numpy_generator(inputs.context.seed, "split half")
+    halves = correlate_halves(answers, counts, same, rng, inputs.context.resamples)
+    statistics = {"cloze": texts, "cloze_answers": counts, "normalisation": rules}
+    return Findings(tables, statistics | {"cloze_halves": halves})
 
 
 def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInputs) -> Table:
@@ -164,6 +169,17 @@ def _summarise_typed(inputs: FindingInputs, statistics: Mapping[str, pd.DataFram
             f"{answered['cloze'].mean():.2f} on average, from {answered['cloze'].min():.2f} to "
             f"{best['cloze']:.2f} (the answer {best['answer']}); the entropy is "
             f"{answered['entropy_bits'].mean():.2f} bits on average."
+        )
+    halves = statistics["cloze_halves"].iloc[0]
+    if pd.notna(halves["halves"]):
+        stepped_up = (
+            "; those of two groups as large as the whole, by Spearman and Brown's formula, by "
+            f"{halves['whole']:.2f}"
+        )
+        sentences.append(
+            "The shares of the most frequent answer in two random halves of the people correlate "
+            f"by r = {halves['halves']:.2f} over {what} (mean of {int(halves['n_splits']):,} "
+            f"divisions){stepped_up if halves['halves'] > 0 else ''}."
         )
     return sentences
 

@@ -34,7 +34,7 @@ def count_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.
         could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
         cloze_high, smoothed, surprisal_bits.
     """
-    rows = judgments[_TEXT_KEYS].astype(str).assign(person=_people(judgments))
+    rows = judgments[_TEXT_KEYS].astype(str).assign(person=people_of(judgments))
     n_people = rows.groupby(_TEXT_KEYS, sort=False)["person"].nunique().rename("n_people")
     answers = list_answers(judgments, same)
     counts = answers.groupby([*_TEXT_KEYS, "answer"], sort=False).size().rename("n").reset_index()
@@ -66,7 +66,7 @@ def list_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.D
         same: The answers as which texts count.
     """
     rows = judgments[[*_TEXT_KEYS, "typed"]].astype(dict.fromkeys(_TEXT_KEYS, str))
-    with_text = rows.assign(person=_people(judgments))[_has_text(judgments)]
+    with_text = rows.assign(person=people_of(judgments))[_has_text(judgments)]
     answers = [
         same.answer(item_id, str(typed))
         for item_id, typed in zip(with_text["item_id"], with_text["typed"], strict=True)
@@ -89,7 +89,7 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
     names = ["construction", "condition"]
     rows = judgments.astype(dict.fromkeys((*_TEXT_KEYS, *names), str)).assign(
         is_withheld=~_has_text(judgments) & ~judgments["no_answer"].astype(bool),
-        person=_people(judgments),
+        person=people_of(judgments),
     )
     of_text = rows.groupby(_TEXT_KEYS, sort=False)
     texts = of_text[names].first()
@@ -105,7 +105,7 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
     return texts.assign(n_different=texts["n_different"].fillna(0).astype(int)).reset_index()
 
 
-def _people(judgments: pd.DataFrame) -> "pd.Series[str]":
+def people_of(judgments: pd.DataFrame) -> "pd.Series[str]":
     """Return who gave each answer; if participants are unknown, each answer is another person's."""
     unknown = pd.Series([f"row {n}" for n in range(len(judgments))], judgments.index, dtype=str)
     if "participant" not in judgments:

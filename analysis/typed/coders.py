@@ -1,16 +1,16 @@
 """The agreement of the two coders of typed answers, and of each with their own repeated codes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from analysis.data.codes import read_codes
+from analysis.data.codes import add_codes, read_codes
 from analysis.findings.finding import Finding, FindingInputs, Findings
 from analysis.statistics.agreement import cohen_kappa, krippendorff_alpha
 from analysis.statistics.clustered import agreement_of, log_f, student_quantile
 from analysis.statistics.resample import Floats
-from analysis.tables.accuracy_table import Column
+from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
 _CODES_PER_ANSWER, _FEWEST_ANSWERS = 2, 10
@@ -19,6 +19,11 @@ _PAIRS = (
     ("the two coders", "coder_1", "coder_2"),
     ("the first coder, twice", "coder_1", "coder_1_again"),
     ("the second coder, twice", "coder_2", "coder_2_again"),
+)
+_PAIRS_WITH_MODEL = (
+    ("the model and the first coder", "proposed", "coder_1"),
+    ("the model and the second coder", "proposed", "coder_2"),
+    ("the model and the coders' category", "proposed", "code"),
 )
 _METHODS = (
     "Kappa: (p - q) / (1 - q), with p the share of equal codes and q the share expected by chance "
@@ -60,18 +65,21 @@ def estimate_with_interval(
     return value, low, high
 
 
-def describe_agreement(codes: pd.DataFrame) -> pd.DataFrame:
-    """Return the agreement of each pair of codes.
+def describe_agreement(
+    codes: pd.DataFrame, pairs: Sequence[tuple[str, str, str]] = _PAIRS
+) -> pd.DataFrame:
+    """Return the agreement of each pair of codes of answers that people coded.
 
     Args:
         codes: The exported table of codes.
+        pairs: Each pair's name and columns.
 
     Returns:
         pair, n_answers, n_equal, kappa, kappa_low, kappa_high, alpha, alpha_low, alpha_high.
     """
-    answers = codes.drop_duplicates("answer")
+    answers = codes[codes["coder_1"] != ""].drop_duplicates("answer")
     rows = []
-    for pair, first, second in _PAIRS:
+    for pair, first, second in pairs:
         both = answers[(answers[first] != "") & (answers[second] != "")]
         if both.empty:
             continue
@@ -92,9 +100,49 @@ def describe_agreement(codes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _run(inputs: FindingInputs) -> Findings:
-    agreed = describe_agreement(read_codes(inputs.run))
+    codes = read_codes(inputs.run)
+    agreed = describe_agreement(codes)
     if agreed.empty:
         return Findings()
+    tables = [
+        _agreement_table(
+            "coder_agreement",
+            "Agreement of the coders",
+            "How far two people who coded the typed answers agree, and each with the same person's "
+            "codes of answers that came twice.",
+            agreed,
+            inputs,
+        )
+    ]
+    statistics = {"coder_agreement": agreed}
+    answers = inputs.data.judgments
+    n_answers = int((answers["typed"].fillna("").astype(str) != "").sum())
+    n_uncoded = n_answers - add_codes(answers, codes).index.nunique()
+    left_out = (
+        (f"{n_uncoded:,} of {n_answers:,} answers have no code in the frozen version.",)
+        if n_uncoded
+        else ()
+    )
+    with_model = describe_agreement(codes, _PAIRS_WITH_MODEL)
+    if len(with_model):
+        model = max(codes["proposed_by"])
+        tables.append(
+            _agreement_table(
+                "model_coder_agreement",
+                "Agreement of a model with the coders",
+                f"How far the codes that {model} proposed agree with people's. They decided "
+                "nothing, and whoever coded did not see them.",
+                with_model,
+                inputs,
+            )
+        )
+        statistics["model_coder_agreement"] = with_model.assign(model=model)
+    return Findings(tuple(tables), statistics, left_out)
+
+
+def _agreement_table(
+    name: str, title: str, caption: str, agreed: pd.DataFrame, inputs: FindingInputs
+) -> Table:
     rows = [
         {
             "group": row["pair"],
@@ -108,11 +156,10 @@ def _run(inputs: FindingInputs) -> Findings:
         for row in agreed.to_dict("records")
         for name, key in (("Cohen's kappa", "kappa"), ("Krippendorff's alpha", "alpha"))
     ]
-    table = inputs.context.table(
-        "coder_agreement",
-        "Agreement of the coders",
-        "How far two people who coded the typed answers agree, and each with the same person's "
-        "codes of answers that came twice.",
+    return inputs.context.table(
+        name,
+        title,
+        caption,
         pd.DataFrame(rows),
         (
             Column("label", "Measure", "text"),
@@ -123,7 +170,6 @@ def _run(inputs: FindingInputs) -> Findings:
         _METHODS,
         section=Section.ANSWERS,
     )
-    return Findings((table,), {"coder_agreement": agreed})
 
 
 CODER_AGREEMENT = Finding("coder_agreement", Section.ANSWERS, _run)

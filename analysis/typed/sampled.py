@@ -78,6 +78,7 @@ def _run(inputs: FindingInputs) -> Findings:
         summaries.append(
             {"model": taker.model, "n_sittings": n_sittings, "n_texts": len(pairs), **means}
             | {"low": low, "high": high}
+            | {"types_one_word": n_sittings > 1 and bool((shares["probability"] == 1).all())}
         )
         texts.append(of_texts)
     if not summaries:
@@ -174,6 +175,11 @@ def _sentences(summary: pd.DataFrame) -> Iterator[str]:
             f"over {row['n_texts']:,} texts; answers of one source would differ by "
             f"{row['of_one_source']:.2f}."
         )
+        if row["types_one_word"]:
+            yield (
+                f"{row['model']} typed the same word in all sessions of each text: its most "
+                "probable one, unless `parallax take` drew the words with `--sampled`."
+            )
 
 
 SAMPLED_ANSWERS = Finding("sampled_answers", Section.ANSWERS, _run, needs=(Need.TAKERS,))

@@ -57,7 +57,7 @@ class Coding(_Table):
     @model_validator(mode="after")
     def _check_categories(self) -> Self:
         names = [category.name for category in self.categories]
-        titles = [category.title.strip().casefold() for category in self.categories]
+        titles = [" ".join(each.title.split()).casefold() for each in self.categories]
         for key, texts in (("name", names), ("title", titles)):
             if repeated := find_repeated(texts):
                 raise ValueError(f'each {key} once among the categories, unlike "{repeated[0]}"')

@@ -51,6 +51,8 @@ class Codes:
         first_again: By the first coder at the second time.
         second_again: By the second coder at the second time.
         decided: By the person who decides disagreements.
+        proposed: By a model, as an opinion that never decides.
+        proposed_by: The model.
     """
 
     listed: str = ""
@@ -59,6 +61,8 @@ class Codes:
     first_again: str = ""
     second_again: str = ""
     decided: str = ""
+    proposed: str = ""
+    proposed_by: str = ""
 
     @property
     def is_disputed(self) -> bool:
@@ -85,4 +89,6 @@ class Codes:
             "coder_1_again": self.first_again,
             "coder_2_again": self.second_again,
             "decided": self.decided,
+            "proposed": self.proposed,
+            "proposed_by": self.proposed_by,
         }

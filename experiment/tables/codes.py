@@ -11,16 +11,29 @@ _CODE_COLUMNS = {
     "coder_2_again": "by the second coder at the second time",
     "decided": "by the person who decides where the two differ",
 }
+_CODES = (
+    *(Column(name, "string", told, optional=True) for name, told in _CODE_COLUMNS.items()),
+    Column(
+        "proposed",
+        "string",
+        "by a model, an opinion that decides nothing",
+        optional=True,
+        absent="",
+    ),
+    Column("proposed_by", "string", "the name of the model", optional=True, absent=""),
+)
 CODES = TableSchema(
     "codes",
-    "The categories of typed answers in the latest frozen version: one row per coded answer. Only "
-    "of studies with [coding], after a version was frozen.",
-    ("participant", "position"),
+    "The categories of typed answers in the latest frozen version: one row per coded answer, "
+    "of texts with several gaps one for each gap. Only of studies with [coding], after a version "
+    "was frozen.",
+    ("participant", "position", "gap"),
     (
         Column("participant", "string", "random reference; not a platform's worker id"),
         Column("position", "integer", "the trial's place in the session, from 1"),
+        Column("gap", "integer", "the gap's number, from 1", optional=True, absent=""),
         Column("answer", "integer", "the number of the different answer, which was coded once"),
-        *(Column(name, "string", told, optional=True) for name, told in _CODE_COLUMNS.items()),
+        *_CODES,
         Column("coding_version", "integer", "the number of the frozen version"),
         JUDGE,
     ),
@@ -40,6 +53,6 @@ CODED_ANSWERS = TableSchema(
             "for a formula",
             is_free_text=True,
         ),
-        *(Column(name, "string", told, optional=True) for name, told in _CODE_COLUMNS.items()),
+        *_CODES,
     ),
 )

@@ -74,6 +74,7 @@ PAGES = {
     "take": _MODELS,
     "power": "*Studies*, Power",
     "compare": "*Reports*",
+    "coding propose": "none: a model's codes are a table on the server's terminal",
     "coding *": "none: a run's answers are coded on its *Coding* page",
     "natives *": "none: natives check sentences before a study exists on the server",
     "pool": "none: it puts together reports of several installations",

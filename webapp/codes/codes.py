@@ -11,6 +11,7 @@ from experiment.coding.categories import Coding
 from experiment.coding.normalise import normalise
 from experiment.coding.rounds import Codes, Round
 from webapp.codes.answers import DistinctAnswer
+from webapp.codes.proposals import Proposals, find_proposals
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run
 from webapp.database.models.run import Code, Coder, FrozenCoding
@@ -98,7 +99,7 @@ def collect_codes(
     coders = list_coders(session, run)
     of_coders = [read_codes(session, coder) for coder in coders if not coder.decides]
     decisions = next((read_codes(session, coder) for coder in coders if coder.decides), {})
-    return combine_codes(coding, answers, of_coders, decisions)
+    return combine_codes(coding, answers, of_coders, decisions, find_proposals(session, run))
 
 
 def combine_codes(
@@ -106,6 +107,7 @@ def combine_codes(
     answers: Iterable[DistinctAnswer],
     of_coders: Sequence[OwnCodes],
     decisions: OwnCodes,
+    proposals: Proposals,
 ) -> Mapping[str, Codes]:
     """Return all codes of each answer, by its digest.
 
@@ -114,6 +116,7 @@ def combine_codes(
         answers: The answers.
         of_coders: The codes of each coder; at most two.
         decisions: The codes of the person who decides disagreements.
+        proposals: What a model proposed.
     """
     by_list = {
         normalise(text): category.name for category in coding.categories
@@ -125,6 +128,10 @@ def combine_codes(
         stored = (codes.get((round_, digest), "") for digest in reversed(answer.digests))
         return next(filter(None, stored), "")
 
+    def find_proposed(answer: DistinctAnswer) -> str:
+        proposed = (proposals.categories.get(digest, "") for digest in reversed(answer.digests))
+        return next(filter(None, proposed), "")
+
     return {
         answer.digest: Codes(
             listed=by_list.get(answer.answer, ""),
@@ -133,6 +140,8 @@ def combine_codes(
             first_again=find(both[0], Round.AGAIN, answer),
             second_again=find(both[1], Round.AGAIN, answer),
             decided=find(decisions, Round.FIRST, answer),
+            proposed=find_proposed(answer),
+            proposed_by=proposals.model if find_proposed(answer) else "",
         )
         for answer in answers
     }

@@ -9,12 +9,12 @@ from pathlib import Path
 from experiment.coding.frozen import CodingError
 from experiment.coding.normalise import normalise
 from experiment.coding.rounds import Codes, Round
-from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.read import load_items
 from experiment.records import Item, Kind, Variant
 from experiment.studies.study import Study
-from webapp.codes.answers import DistinctAnswer
+from webapp.codes.answers import DistinctAnswer, Key
 from webapp.codes.codes import OwnCodes
+from webapp.codes.tables import read_columns
 from webapp.sessions.session_payload import Screen
 
 JUDGMENTS = "judgments.csv"
@@ -22,7 +22,6 @@ SAVED_COLUMNS = ("coder", "task", "round", "answer", "category")
 # Also the name of a file, and never a formula in a spreadsheet.
 CODER_NAME = re.compile(r"\w[\w .-]{0,59}")
 _SEPARATOR = "\x1f"
-Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,11 @@ def list_imported_answers(study: Study, folder: Path) -> Mapping[Key, DistinctAn
     Raises:
         CodingError: The folder has no typed answers, or an item is not in the study.
     """
-    table = _read_columns(folder / JUDGMENTS, ("item", "typed"), "`parallax import judgments`")
+    table = read_columns(
+        folder / JUDGMENTS,
+        ("item", "typed"),
+        "typed answers as `parallax import judgments` wrote them",
+    )
     items = {item.item_id: item for item in load_items(study)}
     screen, show_text = Screen(study), study.coding is None or study.coding.show_text
     answers: dict[Key, DistinctAnswer] = {}
@@ -80,7 +83,7 @@ def list_imported_answers(study: Study, folder: Path) -> Mapping[Key, DistinctAn
 
 def _make_answer(screen: Screen, item: Item, version: str, key: Key) -> DistinctAnswer:
     digest = hashlib.sha256(_SEPARATOR.join(key).encode("utf-8", "replace")).hexdigest()
-    return DistinctAnswer(key[2], (digest,), screen.trial(1, item, None, version))
+    return DistinctAnswer(key, (digest,), screen.trial(1, item, None, version))
 
 
 def read_saved_codes(path: Path, categories: tuple[str, ...]) -> SavedCodes:
@@ -89,7 +92,7 @@ def read_saved_codes(path: Path, categories: tuple[str, ...]) -> SavedCodes:
     Raises:
         CodingError: It lacks a column, has another category or round, or an answer twice.
     """
-    table = _read_columns(path, SAVED_COLUMNS, "the page")
+    table = read_columns(path, SAVED_COLUMNS, "the table that the page saved")
     codes: dict[tuple[int, str], str] = {}
     rounds = {str(int(each)) for each in Round}
     for row in table.rows:
@@ -121,20 +124,6 @@ def read_saved_codes(path: Path, categories: tuple[str, ...]) -> SavedCodes:
         )
     [(coder, task)] = coders
     return SavedCodes(path, coder, task == "decide", codes)
-
-
-def _read_columns(path: Path, columns: tuple[str, ...], writer: str) -> RawTable:
-    table = read_raw(path) if path.is_file() else None
-    if missing := [name for name in columns if table is None or name not in table.columns]:
-        raise CodingError(
-            "there is no such table"
-            if table is None
-            else f'the table lacks the column "{missing[0]}"',
-            where=str(path),
-            expected=f"a table with the columns {', '.join(columns)}, as {writer} wrote it",
-        )
-    assert table is not None
-    return table
 
 
 def make_code_rows(

@@ -63,6 +63,9 @@ def make_cards(
         if who.decides:
             both = {codes[digest].first, codes[digest].second}
             card["codes"] = [each.title for each in coding.categories if each.name in both]
+            titles = {each.name: each.title for each in coding.categories}
+            if proposed := titles.get(codes[digest].proposed):
+                card["proposed"] = {"model": codes[digest].proposed_by, "category": proposed}
         cards.append(card)
     return cards, len(order) - len(left)
 
@@ -91,13 +94,16 @@ def _make_training(coding: Coding, own: OwnCodes) -> Iterator[Card]:
 
 def _make_card(answer: DistinctAnswer, coding: Coding, round_: Round) -> Card:
     trial: Mapping[str, Any] = answer.trial if coding.show_text else {}
-    shown = {key: str(trial.get(key, "")) for key in ("before", "after", "gap")}
-    # The answer to several gaps is shown in the first one.
-    further = [
-        str(trial[key]) for key in sorted(trial) if key.startswith("after") and key != "after"
-    ]
-    shown["after"] = shown["gap"].join([shown["after"], *further])
-    return {"round": round_, "answer": answer.digest, **shown, "typed": answer.form}
+    names = ["before", *sorted(key for key in trial if key.startswith("after"))]
+    parts, gap = [str(trial.get(name, "")) for name in names], str(trial.get("gap", ""))
+    return {
+        "round": round_,
+        "answer": answer.digest,
+        "before": gap.join(parts[: answer.gap]),
+        "after": gap.join(parts[answer.gap :]),
+        "gap": gap,
+        "typed": answer.form,
+    }
 
 
 def translate_ended() -> str:
@@ -114,6 +120,7 @@ def _translate_texts() -> Mapping[str, str]:
         "next": gettext("Next"),
         "back": gettext("Previous answer"),
         "disputed": gettext("The two coders chose:"),
+        "proposed": gettext("A model ({model}) proposes: {category}"),
         "done": gettext("You have coded all answers. Thank you."),
         "save": gettext("Please save your answers as a file, and send it to the researchers."),
         "save_button": gettext("Save my answers"),

@@ -7,7 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.commands.import_judgments import make_judgments_table
+from analysis.readers import texts
 from analysis.readers.delimited_tables import read_delimited
+from analysis.readers.guess import guess_mapping
 from analysis.readers.judgments import interpret_source, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.sources import read_source
@@ -64,6 +66,31 @@ def test_tables_of_many_judgments_hold_each_text_once(tmp_path, monkeypatch):
     assert len(run.responses) == FEW
     assert bytes_per_row(run.responses) + bytes_per_row(run.trials) < 80
     assert bytes_per_row(make_judgments_table(run)) < 60
+
+
+def test_a_text_is_compared_once_in_each_column_however_many_rows_have_it(tmp_path, monkeypatch):
+    compared, compare = [], texts.comparable_text
+    monkeypatch.setattr(
+        texts, "comparable_text", lambda text: compared.append(text) or compare(text)
+    )
+    monkeypatch.setattr(sys.modules[__name__], "ITEMS", 20)
+    write(tmp_path, 0)
+    items = read_known_items(tmp_path / "items.csv")
+    calls = []
+    for people in (10, 110):
+        lines = [
+            f"w{person},{items[n].good},{items[n].bad},{1 + (person * n % 7 == 6)}"
+            for person in range(people)
+            for n in range(ITEMS)
+        ]
+        path = tmp_path / "texts.csv"
+        path.write_text("\n".join(["worker,sentence1,sentence2,answer", *lines]) + "\n")
+        compared.clear()
+        guess = guess_mapping(read_source(path), items)
+        assert guess.mapping.item_by_texts == ["sentence1", "sentence2"]
+        calls.append(len(compared))
+    # A hundred participants' names in a few columns and rules, and not their 2,000 rows.
+    assert calls[1] - calls[0] < 5 * 100
 
 
 def test_a_row_more_takes_no_more_memory_than_ten_million_have(tmp_path):

@@ -63,6 +63,19 @@ def test_a_hundred_thousand_items_are_left_out_one_at_a_time():
         assert left[item] == pytest.approx(spearmanr(*rest).statistic, abs=1e-12)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_of_many_frames_several_are_left_out_together(method, monkeypatch):
+    monkeypatch.setattr("analysis.statistics.correlation._MOST_LEFT_OUT", 6)
+    rng = np.random.default_rng(7)
+    people, frame = rng.integers(0, 5, 40) / 4, np.arange(40) % 20
+    model = people + rng.normal(size=40)
+    statistic = {"spearman": spearmanr, "pearson": pearsonr}[method]
+    without = [statistic(people[frame % 6 != n], model[frame % 6 != n]).statistic for n in range(6)]
+    error = sqrt(5 / 6 * np.sum((np.arctanh(without) - np.mean(np.arctanh(without))) ** 2))
+    low = np.tanh(np.arctanh(statistic(people, model).statistic) - student.ppf(0.975, 5) * error)
+    assert correlations(people, model, frame)[f"{method}_low"] == pytest.approx(low)
+
+
 def test_a_correlation_without_any_error_has_no_interval():
     found = correlations(np.arange(6.0), np.arange(6.0))
     assert found["spearman"] == pytest.approx(1)

@@ -1,5 +1,7 @@
 """Levels that cancel in a difference do not widen its interval; others do."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -188,3 +190,15 @@ def test_there_is_no_variance_where_cells_are_all_that_a_way_tells():
     for ways in ((person, cell), (cell, person), (alone, alone)):
         variance, freedom = contrast_variance(value, weight, cell, ways)
         assert np.isnan(variance) and freedom == 0
+
+
+def test_participants_are_never_in_memory_by_participants(monkeypatch):
+    monkeypatch.setattr("analysis.statistics.variance_parts._UNITS_AT_ONCE", 100)
+    people = 2_000
+    person, frame = np.divmod(np.arange(people * 4), 4)
+    value = np.random.default_rng(5).normal(size=len(person))
+    tracemalloc.start()
+    contrast_variance(value, weights(frame % 2, [1.0, -1.0]), frame % 2, (person, frame))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < people**2

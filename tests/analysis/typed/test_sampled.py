@@ -60,6 +60,7 @@ def test_the_distance_and_the_answers_in_common_are_by_text_and_by_model() -> No
         context=SimpleNamespace(seed=1, table=lambda name, *_, **__: name),
     )  # fmt: skip
     findings = SAMPLED_ANSWERS.run(inputs)
+    assert not any("the same word" in sentence for sentence in findings.summary)
     [row] = findings.statistics["sampled_answers"].to_dict("records")
     assert (row["model"], row["n_sittings"], row["n_texts"]) == ("toy", 4, 1)
     # Of tree 3/4 - 1/4; people's answers are all among the model's, of whose four sea is not.
@@ -67,3 +68,5 @@ def test_the_distance_and_the_answers_in_common_are_by_text_and_by_model() -> No
     [text] = findings.statistics["sampled_answers_by_text"].to_dict("records")
     assert (text["answer"], text["share"], text["model_share"]) == ("tree", 0.75, 0.25)
     assert (text["word"], text["word_share"]) == ("sky", 0.5)
+    inputs.options.takers[0].frame["typed"] = "sky"
+    assert "toy typed the same word in all sessions" in SAMPLED_ANSWERS.run(inputs).summary[1]

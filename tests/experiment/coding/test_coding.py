@@ -18,8 +18,8 @@ THING = {"name": "thing", "title": "A thing"}
             'each name once among the categories, unlike "alive"',
         ),
         (
-            {"categories": [ALIVE, THING | {"title": " ALIVE"}]},
-            'each title once among the categories, unlike "alive"',
+            {"categories": [ALIVE | {"title": "Is alive"}, THING | {"title": " IS  ALIVE"}]},
+            'each title once among the categories, unlike "is alive"',
         ),
         (
             {"categories": [ALIVE | {"answers": ["Dog"]}, THING | {"answers": [" dog"]}]},

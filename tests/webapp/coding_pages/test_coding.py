@@ -1,12 +1,16 @@
 """Two people code typed answers, a third decides, and nobody sees who answered."""
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
+from experiment.coding.rounds import Codes
 from tests.webapp.coding_pages.conftest import CODING
 from tests.webapp.researcher.pressing import Walk
-from webapp.database.models import Participant
-from webapp.database.models.run import Code
+from webapp.codes.codes import find_frozen
+from webapp.coding_pages.command import coding as command
+from webapp.database.models import Participant, RunItem, Trial
+from webapp.database.models.run import Code, Coder
 from webapp.users.roles import Role
 
 RIGHT = {"dog": "alive", "Mouse": "alive", "rock": "thing", "river": "thing"}
@@ -186,3 +190,38 @@ def test_no_button_of_the_coding_is_refused_when_it_is_shown(run, researcher, in
         assert len(walk.pressed) == bool(task) + (n_links > 0)
         if task:
             assert here.post(f"{coding}/coders", label="Ada", task=task).status_code == 303
+
+
+@pytest.mark.both_databases
+def test_who_decides_sees_what_a_model_proposed_and_no_coder_does(
+    answered, run, coder, researcher, sessions, instance, tmp_path
+):
+    first, second = coder("Ada"), coder("Ben")
+    items = {card["answer"]: card for card in first.cards()[1:]}
+    with sessions() as session:
+        trials = session.execute(select(Trial, RunItem.item).join(RunItem)).all()
+    ids = {item["good"].partition("___")[0]: item["item_id"] for _, item in trials}
+    rows = [f"{ids[card['before']]},{card['typed']},thing,some-model\n" for card in items.values()]
+    table = tmp_path / "model.csv"
+    table.write_text("item_id,typed,category,model\n" + "".join(rows), "utf-8")
+    stored = CliRunner().invoke(
+        command, ["propose", run.ref, str(table), "--instance", str(instance)]
+    )
+    assert f"codes of {len(rows)} of" in stored.output, stored.exception
+    first.code(RIGHT)
+    assert "some-model" not in second.page()
+    second.code(RIGHT | {"rock": "alive"})
+    third = coder("Cy", "decide")
+    assert {card["proposed"]["model"] for card in third.cards()} == {"some-model"}
+    third.code({"rock": "alive"})
+    assert researcher(Role.OWNER).post(f"/runs/{run.ref}/coding/freeze").status_code == 303
+    with sessions() as session:
+        frozen = find_frozen(session, run)
+        tokens = [
+            each.token for each in session.scalars(select(Coder)) if each.label == "some-model"
+        ]
+    codes = [Codes(*code) for code in frozen.codes.values()]
+    by_people = [code for code in codes if not code.listed]
+    assert {code.proposed for code in by_people} == {"thing"}
+    assert {code.category for code in by_people} == {"alive"}
+    assert len(tokens) == 1 and first.client.get(f"/coding/{tokens[0]}").status_code == 404

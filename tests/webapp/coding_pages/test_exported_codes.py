@@ -5,6 +5,7 @@ from sqlalchemy import update
 
 from analysis.data.codes import read_codes
 from analysis.data.load import load_run
+from analysis.errors import AnalysisError
 from tests.analysis.chosen_findings import compare_by
 from tests.webapp.coding_pages.conftest import CODING
 from tests.webapp.coding_pages.test_coding import type_answers
@@ -80,3 +81,10 @@ def test_a_frozen_version_is_exported_and_erased_answers_are_not_part_of_it(
     assert row["measure"] == "share of alive"
     # One of three people gave living answers in each condition.
     assert row["first"] == pytest.approx(1 / 3) and row["second"] == pytest.approx(1 / 3)
+
+    table = tmp_path / "after" / "codes.csv"
+    edited = table.read_text("utf-8").replace("thing,,thing,alive", "alive,,thing,alive")
+    table.write_text(edited, "utf-8")
+    table.with_suffix(".parquet").unlink()
+    with pytest.raises(AnalysisError, match="does not follow from what the coders chose"):
+        read_codes(load_run(tmp_path / "after"))

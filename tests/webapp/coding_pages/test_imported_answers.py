@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.data.codes import read_codes
+from analysis.data.codes import add_codes, read_codes
 from analysis.readers.judgments import read_judgments
+from tests.analysis.chosen_findings import compare_by
 from tests.webapp.coding_pages.conftest import CODING, study_with
 from webapp.coding_pages.command import coding as command
 
@@ -68,8 +69,11 @@ class Import:
         ada = self.save("Ada", RIGHT)
         return "--codes", ada, "--codes", self.save("Ben", RIGHT | changes)
 
+    def judged(self):
+        return read_judgments(self.folder / "judgments.csv", self.study)
+
     def codes(self):
-        return read_codes(read_judgments(self.folder / "judgments.csv", self.study))
+        return read_codes(self.judged())
 
 
 RIGHT = {"dog": "alive", "cow": "alive", "Horse": "alive", "=cow()": "thing"}
@@ -107,11 +111,63 @@ def test_the_codes_of_two_people_and_a_decision_are_those_of_each_persons_answer
     )
 
 
+def test_what_a_model_proposed_is_shown_to_who_decides_alone_and_counted_apart(imported):
+    table = imported.work / "model.csv"
+    proposed = [("cow", "alive"), ("HORSE", "thing"), ("tree", "alive"), ("'=cow()", "thing")]
+    rows = [
+        f"{ITEMS[text.endswith(')')]},{text},{category},some-model" for text, category in proposed
+    ]
+    table.write_text("\n".join(["item_id,typed,category,model", *rows]), "utf-8")
+    assert "a page for a coder would have a model's opinion" in imported.refusal(
+        "page", "--coder", "Ada", "--proposed", table, "--out", imported.work / "x.html"
+    )
+    both = imported.both(cow="thing")
+    [disputed] = imported.cards("Cy", *both, "--proposed", table)
+    assert disputed["proposed"] == {"model": "some-model", "category": "Alive"}
+    refusal = imported.refusal("freeze", *both, "--proposed", table)
+    assert "1 disagreements are undecided" in refusal
+    decided = imported.save("Cy", {"cow": "thing"}, *both, task="decide")
+    imported.run("freeze", *both, "--decided", decided, "--proposed", table)
+    codes = imported.codes()
+    assert codes["code"].tolist() == ["thing", "alive", "alive", "thing", "thing"]
+    assert codes["proposed"].tolist() == ["alive", "thing", "thing", "thing", ""]
+    assert codes["proposed_by"].tolist() == ["some-model"] * 4 + [""]
+    result = compare_by(["typed_answers", "coder_agreement"], imported.judged())
+    people = result.statistics["coder_agreement"].set_index("pair")["n_equal"]
+    model = result.statistics["model_coder_agreement"].set_index("pair")["n_equal"]
+    # Of three answers, the coders differ about the first, and the model about the second.
+    assert people.to_dict() == {"the two coders": 2}
+    assert model.to_dict() == {
+        "the model and the first coder": 2,
+        "the model and the second coder": 1,
+        "the model and the coders' category": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("0,cow,fish,m", 'the proposed "fish" is no category of the study'),
+        ("0,cow,alive,m\n0,Cow.,thing,m", '"cow" has two proposed categories, alive and thing'),
+        ("0,cow,alive,m\n0,horse,alive,n", "the column model names 2 models"),
+        ("0,cow,alive,", "the model's name is empty or too long"),
+        ("0,zebra,alive,m", "no proposal is for an answer that is coded"),
+    ],
+)
+def test_a_table_of_proposals_that_cannot_be_used_is_refused(imported, rows, says):
+    table = imported.work / "model.csv"
+    rows = rows.replace("0,", f"{ITEMS[0]},")
+    table.write_text(f"item_id,typed,category,model\n{rows}\n", "utf-8")
+    assert says in imported.refusal("freeze", *imported.both(), "--proposed", table)
+
+
 def test_later_answers_have_no_code_and_the_next_version_leaves_the_first(imported):
     both = imported.both()
     imported.run("freeze", *both)
     imported.write([*ANSWERS[:3], ("a", 1, "tree"), ANSWERS[4]])
     assert imported.codes()["participant"].tolist() == ["p1", "p2", "p3", "p2"]
+    result = compare_by(["typed_answers", "coder_agreement"], imported.judged())
+    assert "1 of 5 answers have no code in the frozen version." in result.left_out
     first = (imported.folder / "codes_1.csv").read_bytes()
     assert "1 have not been coded" in imported.refusal("freeze", *both)
     imported.write([*ANSWERS[:3], ANSWERS[4]])
@@ -119,6 +175,17 @@ def test_later_answers_have_no_code_and_the_next_version_leaves_the_first(import
     assert "1 codes are of answers that the import does not have" in frozen.output
     assert (imported.folder / "codes_1.csv").read_bytes() == first
     assert set(imported.codes()["coding_version"]) == {2}
+
+
+def test_answers_of_unknown_people_have_their_codes(imported):
+    answers = imported.folder / "judgments.csv"
+    lines = answers.read_text("utf-8").splitlines()
+    answers.write_text("\n".join(line.partition(",")[2] for line in lines) + "\n", "utf-8")
+    assert imported.run("freeze", *imported.both()).exit_code == 0
+    run = imported.judged()
+    coded = add_codes(run.responses, read_codes(run))
+    assert coded["code"].tolist() == ["alive", "alive", "alive", "thing", "thing"]
+    assert coded["typed"].tolist() == ["cow", "Horse", "horse.", "=cow()", "house"]
 
 
 def test_a_frozen_version_that_somebody_edited_is_refused(imported):
@@ -130,6 +197,24 @@ def test_a_frozen_version_that_somebody_edited_is_refused(imported):
     (imported.folder / "codes_1.json").write_text("{}", "utf-8")
     with pytest.raises(Exception, match="version 1 of the codes cannot be read"):
         imported.codes()
+
+
+def test_a_category_that_was_renamed_after_the_coding_is_named(imported):
+    both = imported.both()
+    imported.run("freeze", *both)
+    settings = imported.study / "study.toml"
+    settings.write_text(settings.read_text("utf-8").replace('"alive"', '"living"'), "utf-8")
+    with pytest.raises(Exception, match='the frozen codes have the category "alive"'):
+        imported.codes()
+    assert '"alive" is no category of the study' in imported.refusal("freeze", *both)
+
+
+def test_what_people_typed_is_a_text_on_the_page_whatever_it_contains(imported):
+    texts = ["x" * 5000, "🐮", "</script><b>", "\u202egod\u202c", "=1+1", "a\u0007b", "@SUM"]
+    imported.write([("a", 0, text) for text in texts])
+    cards = imported.cards("Ada")
+    assert {card["typed"] for card in cards} == {*texts, "dog"}
+    assert "<b>" not in (imported.work / "Ada.html").read_text("utf-8")
 
 
 def test_without_texts_equal_answers_to_different_texts_are_coded_once(tmp_path):

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 
 import { load } from "./load.mjs";
 
-const IDS = ["card", "categories", "keys", "done", "feedback", "next", "training", "back", "progress", "text", "codes", "unsaved", "ended", "save"];
+const IDS = ["card", "categories", "keys", "done", "feedback", "next", "training", "back", "progress", "text", "codes", "proposed", "unsaved", "ended", "save"];
 const CARDS = ["cat", "dog"].map((typed) => ({ round: 0, answer: typed, before: "A ", after: ".", gap: "___", typed }));
 
 let openings = 0;
@@ -21,7 +21,7 @@ async function open(statuses, file) {
   const buttons = ["animal", "thing"].map((category) => Object.assign(element(), { dataset: { category } }));
   elements.categories.querySelectorAll = () => buttons;
   const categories = ["animal", "thing"].map((name) => ({ name, title: name }));
-  const texts = { wrong: "", right: "", disputed: "" };
+  const texts = { wrong: "", right: "", disputed: "", proposed: "" };
   elements.work = { textContent: JSON.stringify({ work: { categories, cards: CARDS, done: 0, file }, texts }) };
   const sent = [];
   Object.assign(globalThis, {

@@ -5,7 +5,7 @@
  * a file keeps the codes in the browser, and saves them as a table.
  *
  * @typedef {{ round: number, answer: string, before: string, after: string, gap: string, typed: string,
- *   right?: string, codes?: string[] }} Card
+ *   right?: string, codes?: string[], proposed?: { model: string, category: string } }} Card
  */
 
 const RETRY_MS = 2000;
@@ -56,6 +56,9 @@ function show() {
   find("text").replaceChildren(card.before, answer, card.after);
   find("codes").hidden = !card.codes;
   find("codes").textContent = `${texts.disputed} ${(card.codes ?? []).join("; ")}`;
+  const { model = "", category = "" } = card.proposed ?? {};
+  find("proposed").hidden = !card.proposed;
+  find("proposed").textContent = texts.proposed.replace("{model}", () => model).replace("{category}", () => category);
   for (const button of buttons) {
     button.setAttribute("aria-pressed", String(button.dataset.category === chosen.get(place)));
   }
