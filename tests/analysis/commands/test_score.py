@@ -299,3 +299,7 @@ def test_storage_that_workers_cannot_write_is_named(materials, tmp_path):
         score_shard(
             ShardCache(str(tmp_path / "none")), str(tmp_path / "lstm"), Loading(), "a", ["a"]
         )
+    with pytest.raises(AnalysisError, match=r"a shard that was written cannot be read.*--shards"):
+        ShardCache(str(tmp_path)).get("a")
+    with pytest.raises(AnalysisError, match=r"the folder of shards cannot be opened.*--shards"):
+        ShardCache("nowhere://lab/parts").missing(["a"])
