@@ -12,11 +12,11 @@ from pathlib import Path
 
 from analysis.archive.metadata import Metadata, person_entry
 from analysis.archive.package import DESCRIPTION, Package
-from analysis.archive.traces import Rows
+from analysis.archive.traces import Rows, escape_texts
 from experiment.studies.publication import Contributor
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import Column
-from experiment.tables.files import spreadsheet_safe, write_table
+from experiment.tables.files import write_table
 
 # Folders of an export with texts only, without participants' data.
 _TEXT_FOLDERS = ("study", "consent")
@@ -35,12 +35,8 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
     folder.mkdir()
     for table in package.tables:
         for suffix in MEDIA_TYPES:
-            texts = table.free_texts if suffix == ".csv" else ()
-            table_rows = (
-                {**row, **{name: spreadsheet_safe(str(row[name] or "")) for name in texts}}
-                for row in rows(table)
-            )
-            write_table(table, table_rows, folder / f"{table.name}{suffix}")
+            rows_of = escape_texts(rows) if suffix == ".csv" else rows
+            write_table(table, rows_of(table), folder / f"{table.name}{suffix}")
     for name in _TEXT_FOLDERS:
         if (package.folder / name).is_dir():
             shutil.copytree(package.folder / name, folder / name, copy_function=shutil.copyfile)
@@ -82,7 +78,7 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
     columns: dict[str, Column] = {}
     for table in package.tables:
         path = folder / "data" / f"study-{study}_description-{table.name}_data.csv"
-        write_table(table, rows(table), path)
+        write_table(table, escape_texts(rows)(table), path)
         for column in table.columns:
             columns.setdefault(column.name, column)
     content = {

@@ -121,8 +121,11 @@ def _parse_column(field: Mapping[str, Any]) -> Column:
     constraints = field.get("constraints", {})
     column_type = cast(ColumnType, field["type"])
     values = tuple(constraints.get("enum", ()))
-    # Text is never required, since empty text is a value: ``experiment.tables.codebook``.
-    optional = not constraints.get("required", False) and (column_type != "string" or bool(values))
+    is_free_text = bool(field.get("free_text", False))
+    # Text is never required, since empty text is a value: ``experiment.tables.codebook``. What
+    # participants wrote may be missing, and is where an archive leaves it out.
+    may_be_absent = column_type != "string" or bool(values) or is_free_text
+    optional = may_be_absent and not constraints.get("required", False)
     return Column(
         str(field["name"]),
         column_type,
@@ -131,6 +134,7 @@ def _parse_column(field: Mapping[str, Any]) -> Column:
         optional=optional,
         values=values,
         role=Role(field["role"]) if "role" in field else None,
+        is_free_text=is_free_text,
     )
 
 

@@ -12,6 +12,7 @@ from experiment.coding.normalise import normalise
 from experiment.responses.typed.text import TYPED_COLUMN
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
+from experiment.tables.files import spreadsheet_safe
 from experiment.tables.schemas import ANSWERS, DEVICES, RESPONSES
 
 # A combination of answers shared by fewer participants may identify one of them.
@@ -204,6 +205,17 @@ def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Row
             coarsened = _coarsen_row(table, row, kinds, texts=texts)
             is_rare = table.name == RESPONSES.name and row.get(TYPED_COLUMN) in rare
             yield coarsened | {TYPED_COLUMN: None} if is_rare else coarsened
+
+    return read
+
+
+def escape_texts(rows: Rows) -> Rows:
+    """Return rows for CSV files, where no spreadsheet takes a participant's text for a formula."""
+
+    def read(table: TableSchema) -> Iterator[Row]:
+        for row in rows(table):
+            texts = {name: row[name] for name in table.free_texts if row[name] is not None}
+            yield {**row, **{name: spreadsheet_safe(str(text)) for name, text in texts.items()}}
 
     return read
 

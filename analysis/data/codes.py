@@ -57,13 +57,15 @@ def _check_codes(codes: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
 
 
 def add_codes(judgments: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments that have a code, with the column code and their index."""
-    by_trial = codes.set_index(_TRIAL)["code"]
-    trials = pd.MultiIndex.from_arrays(
-        [judgments["participant"].astype(str), judgments["position"].astype(int)]
-    )
-    coded = judgments.assign(code=by_trial.reindex(trials).to_numpy())
-    return coded[coded["code"].fillna("") != ""]
+    """Return the judgments that have a code, with the column code and their index.
+
+    A judgment of a text with several gaps comes once for each gap that has a code.
+    """
+    trials = judgments[_TRIAL].astype({"participant": str, "position": int})
+    of_trials = codes.loc[codes["code"] != "", [*_TRIAL, "code"]]
+    of_trials = of_trials.astype({"participant": str, "position": int})
+    coded = trials.assign(row=judgments.index).merge(of_trials, on=_TRIAL)
+    return judgments.loc[coded["row"]].assign(code=coded["code"].to_numpy())
 
 
 def _read_imported_codes(run: ExportedRun) -> pd.DataFrame:

@@ -49,8 +49,10 @@ class ShareOfOption(Choices):
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return a construction's answers, in their cells."""
-        chosen = answers["chose_option"].reindex(rows.index).dropna()
-        return super().in_cells(answers, rows.loc[chosen.index].assign(chose_option=chosen), study)
+        chosen = answers.loc[answers.index.isin(rows.index), "chose_option"]
+        # A trial with several gaps has as many answers.
+        chosen_rows = rows.loc[chosen.index].assign(chose_option=chosen.to_numpy())
+        return super().in_cells(answers, chosen_rows, study)
 
 
 SENSITIVITY = Sensitivity()

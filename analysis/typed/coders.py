@@ -117,7 +117,7 @@ def _run(inputs: FindingInputs) -> Findings:
     statistics = {"coder_agreement": agreed}
     answers = inputs.data.judgments
     n_answers = int((answers["typed"].fillna("").astype(str) != "").sum())
-    n_uncoded = n_answers - len(add_codes(answers, codes))
+    n_uncoded = n_answers - add_codes(answers, codes).index.nunique()
     left_out = (
         (f"{n_uncoded:,} of {n_answers:,} answers have no code in the frozen version.",)
         if n_uncoded

@@ -114,6 +114,7 @@ def _describe_field(column: Column) -> dict[str, object]:
         "description": column.description,
         **({"unit": column.unit} if column.unit else {}),
         **({"role": column.role.value} if column.role else {}),
+        **({"free_text": True} if column.is_free_text else {}),
         **({"constraints": constraints} if constraints else {}),
     }
 

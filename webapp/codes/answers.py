@@ -1,7 +1,7 @@
 """The different typed answers of a run, as its coders see them."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from experiment.coding.normalise import normalise
 from experiment.records import Kind, Side
 from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
+from experiment.responses.typed.text import GAP_SEPARATOR
 from experiment.studies.study import Study
 from webapp.database.models import Run
 from webapp.database.models.identity import sealer_of
@@ -29,18 +30,20 @@ class DistinctAnswer:
     """An answer that at least one participant typed, coded once.
 
     Attributes:
-        key: The item, its version and the normalised answer; if coders see no texts, the answer
-            alone.
+        key: The item, its version with the gap, and the normalised answer; if coders see no texts,
+            the answer alone.
         digests: Its keyed digests under every key of the installation; the last is the newest.
         trial: The text that it answers, as shown.
-        given: The participants and positions of the trials in which it was given.
+        gap: The number of the gap that it fills, from 1.
+        given: The participants, positions and gaps of the trials in which it was given.
         typed: How often each form of it was typed.
     """
 
     key: Key
     digests: tuple[str, ...]
     trial: ShownTrial
-    given: list[tuple[str, int]] = field(default_factory=list)
+    gap: int = 1
+    given: list[tuple[str, int, int]] = field(default_factory=list)
     typed: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -59,6 +62,19 @@ class DistinctAnswer:
         return min(self.typed, key=lambda text: (-self.typed[text], text))
 
 
+def name_version(version: str, gap: int) -> str:
+    """Return the name of a version for the answers to one of its gaps."""
+    return f"{version}, gap {gap}" if gap > 1 else version
+
+
+def _split_gaps(typed: str, has_gaps: bool) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each gap with an answer."""
+    texts = typed.split(GAP_SEPARATOR) if has_gaps else [typed]
+    for gap, text in enumerate(texts, start=1):
+        if text:
+            yield gap, text
+
+
 def list_answers(
     session: Session, run: Run, study: Study, query: Select[Any]
 ) -> Mapping[str, DistinctAnswer]:
@@ -71,6 +87,7 @@ def list_answers(
         query: Participant, trial, stored item and response of each answer that may be used.
     """
     response, show_text = response_of(study), study.coding is None or study.coding.show_text
+    has_gaps = int(getattr(response, "gaps", 1)) > 1
     sealer = sealer_of(session.get_bind().dialect)
     answers: dict[Key, DistinctAnswer] = {}
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
@@ -82,13 +99,14 @@ def list_answers(
             side = Side(trial.good_side) if trial.good_side else None
             arrangement = Arrangement(side, tuple((trial.options or "").split()), trial.points)
             scored = response.score_answer(arrangement, GivenAnswer(details=details))
-            text = str(item["item_id"]), str(scored.version)
-            answer = normalise(typed)
-            key = (*text, answer) if show_text else ("", "", answer)
-            if key not in answers:
-                digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
-                shown = shown_trial(study, 1, item, trial.good_side, trial.options)
-                answers[key] = DistinctAnswer(key, tuple(digests), shown)
-            answers[key].given.append((person, trial.position))
-            answers[key].typed[typed] += 1
+            item_id, version = str(item["item_id"]), str(scored.version)
+            for gap, text in _split_gaps(typed, has_gaps):
+                place = item_id, name_version(version, gap)
+                key = (*place, normalise(text)) if show_text else ("", "", normalise(text))
+                if key not in answers:
+                    digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
+                    shown = shown_trial(study, 1, item, trial.good_side, trial.options)
+                    answers[key] = DistinctAnswer(key, tuple(digests), shown, gap)
+                answers[key].given.append((person, trial.position, gap))
+                answers[key].typed[text] += 1
     return {answer.digest: answer for answer in answers.values()}

@@ -12,7 +12,7 @@ from experiment.coding.categories import Coding
 from experiment.coding.frozen import CodingError
 from experiment.coding.normalise import normalise
 from experiment.records import Variant
-from webapp.codes.answers import DistinctAnswer
+from webapp.codes.answers import DistinctAnswer, name_version
 from webapp.codes.tables import read_columns
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run
@@ -40,7 +40,7 @@ def read_proposals(path: Path, coding: Coding, answers: Collection[DistinctAnswe
     """Read a table of proposed codes: typed, category, model, and item_id where coders see texts.
 
     Args:
-        path: The table; with the column version if items have several.
+        path: The table; with the columns version and gap if texts have several.
         coding: The study's categories.
         answers: The answers to be coded; proposals for others are ignored.
 
@@ -60,7 +60,10 @@ def read_proposals(path: Path, coding: Coding, answers: Collection[DistinctAnswe
                 where=row.place,
                 expected=f"one of: {', '.join(coding.names)}",
             )
-        version = row.values.get("version") or Variant.GOOD.value
+        gap = row.values.get("gap", "")
+        version = name_version(
+            row.values.get("version") or Variant.GOOD.value, int(gap) if gap.isdecimal() else 1
+        )
         key = (row.values["item_id"], version, text) if coding.show_text else ("", "", text)
         if key in digests and categories.setdefault(digests[key], category) != category:
             raise CodingError(

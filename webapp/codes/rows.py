@@ -35,10 +35,11 @@ def stream_code_rows(
         if stored is None:
             continue
         codes = Codes(*stored)
-        for person, position in answer.given:
+        for person, position, gap in answer.given:
             yield {
                 "participant": person,
                 "position": position,
+                "gap": gap,
                 "answer": number,
                 **codes.columns,
                 "coding_version": frozen.number,

@@ -94,13 +94,16 @@ def _make_training(coding: Coding, own: OwnCodes) -> Iterator[Card]:
 
 def _make_card(answer: DistinctAnswer, coding: Coding, round_: Round) -> Card:
     trial: Mapping[str, Any] = answer.trial if coding.show_text else {}
-    shown = {key: str(trial.get(key, "")) for key in ("before", "after", "gap")}
-    # The answer to several gaps is shown in the first one.
-    further = [
-        str(trial[key]) for key in sorted(trial) if key.startswith("after") and key != "after"
-    ]
-    shown["after"] = shown["gap"].join([shown["after"], *further])
-    return {"round": round_, "answer": answer.digest, **shown, "typed": answer.form}
+    names = ["before", *sorted(key for key in trial if key.startswith("after"))]
+    parts, gap = [str(trial.get(name, "")) for name in names], str(trial.get("gap", ""))
+    return {
+        "round": round_,
+        "answer": answer.digest,
+        "before": gap.join(parts[: answer.gap]),
+        "after": gap.join(parts[answer.gap :]),
+        "gap": gap,
+        "typed": answer.form,
+    }
 
 
 def translate_ended() -> str:

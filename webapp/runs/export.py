@@ -95,7 +95,7 @@ class DesignColumns:
             added += [_SESSION_COLUMN] if self.session else []
             answer_description = "the answer to this question of the questionnaire"
             added += [
-                Column(name, "string", answer_description, role=Role.ANSWER)
+                Column(name, "string", answer_description, role=Role.ANSWER, is_free_text=True)
                 for name in self.answers
                 if name not in table.column_names
             ]
@@ -116,11 +116,6 @@ class DesignColumns:
             else column
             for column in table.columns
         )
-
-    def free_texts(self, table: TableSchema) -> tuple[str, ...]:
-        """Return the columns of a table that hold participants' free text."""
-        answers = tuple(self.answers) if table.name == PARTICIPANTS.name else ()
-        return (*answers, *table.free_texts)
 
     def completed(
         self, table: TableSchema, rows: Iterable[Mapping[str, object]]
@@ -302,9 +297,8 @@ def _write_tables(
             # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
             with closing(stream_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                texts = columns.free_texts(table)
-                if suffix == ".csv" and texts:
-                    rows = map(partial(_escape_for_spreadsheets, texts), rows)
+                if suffix == ".csv" and table.free_texts:
+                    rows = map(partial(_escape_for_spreadsheets, table.free_texts), rows)
                 write_table(table, rows, folder / f"{table.name}{suffix}")
 
 

@@ -201,6 +201,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     """A worker process of the server.
 
     Attributes:
+        wsgi: The app, as gunicorn calls it.
+        alive: Whether the process goes on: gunicorn sets it to False at a signal.
         managed: Whether a service manager expects notifications.
         private_port: The port for metrics and readiness; None if it is not used.
         serves_researchers: Whether this process serves researcher pages.
@@ -208,6 +210,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             first; None if each process serves them itself.
     """
 
+    wsgi: Any
+    alive: bool
     managed = False
     private_port: "PrivatePort | None" = None
     serves_researchers = False
@@ -217,13 +221,17 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     def load_wsgi(self) -> None:
         """Make the app, and meanwhile report that the process is alive.
 
-        The database may be unavailable for long.
+        The database may be unavailable for long. The process for researcher pages makes its app
+        when it is first needed.
         """
         if self.serves_researchers:
             # Imported late, like the app, after the process has its own copies of the modules.
             from webapp.database.pool import CountedPool
+            from webapp.server.app_on_demand import AppOnDemand
 
             CountedPool.most = RESEARCHER_CONNECTIONS
+            self.wsgi = AppOnDemand(stopping=lambda: not self.alive)
+            return
         loading = gevent.spawn(super().load_wsgi)
         while not loading.ready():
             self._report_and_wait()
@@ -240,6 +248,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             server.start()
         while self.alive:
             self._report_and_wait()
+            if any(isinstance(server, ResearcherServer) and server.is_idle() for server in servers):
+                self.alive = False  # gunicorn starts the next process, without an app
         for server in servers:
             server.close()
         if self.private_port is not None:

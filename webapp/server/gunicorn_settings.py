@@ -178,6 +178,8 @@ def _exit_on_signal(queued_signals: "SimpleQueue[int]") -> None:
 
 def post_worker_init(worker: "Worker") -> None:
     """Start a worker's background work once the app can serve requests."""
+    if worker.serves_researchers:
+        return  # it has no app yet
     import gevent
     from flask import Flask
 
@@ -210,7 +212,7 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
     """Stop the worker's jobs, if they were started."""
     if worker.private_port is not None:
         worker.private_port.stop()
-    if worker.booted:
+    if worker.booted and not worker.serves_researchers:
         from webapp.server.background import stop_jobs
         from webapp.server.waiting import available_app
 

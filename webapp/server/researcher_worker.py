@@ -5,6 +5,8 @@ researcher pages. If the server has several processes, gunicorn starts one more,
 and few database connections. The other processes serve participants, and hand over requests for
 researcher pages: each request with a connection of its own, through a socket pair that all
 processes inherit. No port or file gives access to it, and requests wait while the process restarts.
+It makes its app at the first request, and a new process without one follows it when nobody opens
+pages for ten minutes.
 
 Both sides send chunks: the request's environment as JSON, its body and an empty chunk; then status
 and headers as JSON, the response body and an empty chunk.
@@ -16,6 +18,7 @@ import logging
 import socket as plain_socket
 import struct
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import BufferedReader, RawIOBase
@@ -28,6 +31,7 @@ from gevent.server import StreamServer
 from gevent.socket import socket
 
 from webapp.core.addresses import is_researcher_path
+from webapp.errors import WebappError
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 # A lower priority than that of participant processes; child processes inherit it. It is set only
 # after the start, which would otherwise take a minute on a busy machine.
 NICE_INCREMENT = 5
+# After this time without a request, the process ends, and one without an app takes its place.
+IDLE_LIMIT_S = 600.0
 _UNAVAILABLE_TEXT = b"This page could not be created. Open it again in a few seconds.\n"
 _LOG = logging.getLogger(__name__)
 
@@ -136,13 +142,20 @@ class ResearcherServer(StreamServer):
 
     Args:
         app: The server's complete app.
-        door: The receiving end of the socket pair.
-        most: The maximum number of simultaneous requests.
+        handover_socket: The receiving end of the socket pair.
+        max_requests: The maximum number of simultaneous requests.
     """
 
     def __init__(self, app: "WSGIApplication", handover_socket: socket, max_requests: int) -> None:
         super().__init__(handover_socket, spawn=Pool(max_requests))
         self._app = app
+        self._used_at: float | None = None
+
+    def is_idle(self, limit_s: float = IDLE_LIMIT_S) -> bool:
+        """Return whether requests were handled, but none for a while."""
+        if self._used_at is None or self.pool:
+            return False
+        return time.monotonic() - self._used_at > limit_s
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
         """Receive the connection of a request, unless another process was faster."""
@@ -155,8 +168,18 @@ class ResearcherServer(StreamServer):
 
     def handle(self, connection: socket, _address: object) -> None:
         """Handle one request."""
-        # The client may have disconnected.
-        with suppress(ConnectionError), connection.makefile("rb") as request_stream:
+        try:
+            self._respond(connection)
+        except ConnectionError:
+            pass  # the client may have disconnected
+        except WebappError as error:
+            # The other side responds that the page could not be created.
+            _LOG.error("%s", error)
+        finally:
+            self._used_at = time.monotonic()
+
+    def _respond(self, connection: socket) -> None:
+        with connection.makefile("rb") as request_stream:
             environ = json.loads(read_chunk(request_stream)) | {
                 "wsgi.version": (1, 0),
                 "wsgi.input": BufferedReader(ChunkedBody(request_stream)),

@@ -13,7 +13,8 @@ from webapp.recruiters.registry import RECRUITERS
 
 _MODULES = (
     "re2", "regex", "jinja2.ext", "sqlalchemy.dialects.sqlite",
-    "webapp.server.background", "webapp.server.private_port", "webapp.server.waiting",
+    "webapp.server.app_on_demand", "webapp.server.background", "webapp.server.private_port",
+    "webapp.server.waiting",
 )  # fmt: skip
 
 

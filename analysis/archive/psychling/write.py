@@ -8,7 +8,7 @@ from analysis.archive.metadata import Metadata
 from analysis.archive.package import Package
 from analysis.archive.psychling import generate_prompts, preprocess_data
 from analysis.archive.shown import list_shown_texts
-from analysis.archive.traces import Rows
+from analysis.archive.traces import Rows, escape_texts
 from experiment.records import SIDES
 from experiment.responses.registry import known_response
 from experiment.studies.study import Study
@@ -46,7 +46,7 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
     original.mkdir(parents=True)
     for table in package.tables:
         if table.name in _COPIED_TABLES:
-            write_table(table, rows(table), original / f"{table.name}.csv")
+            write_table(table, escape_texts(rows)(table), original / f"{table.name}.csv")
     write_table(_TEXTS, list_shown_texts(package, about.study), original / "texts.csv")
     (original / "study.json").write_text(_study_json(about), "utf-8", newline="\n")
     for script in (preprocess_data, generate_prompts):

@@ -19,8 +19,11 @@ from analysis.archive.package import read_package
 from analysis.archive.shown import list_shown_texts
 from analysis.archive.traces import K, Kind, answer_combinations, rows_without
 from analysis.errors import AnalysisError
+from experiment.responses.typed.text import TYPED_COLUMNS
 from experiment.studies.load import load_study
-from experiment.tables.schemas import ANSWERS, ITEMS
+from experiment.tables.codebook import datapackage
+from experiment.tables.files import write_table
+from experiment.tables.schemas import ANSWERS, ITEMS, RESPONSES
 from tests.analysis.archive.conftest import write_whole
 from tests.analysis.archive.validators import croissant, frictionless, verdict
 from tests.patience import PATIENCE_S
@@ -75,6 +78,28 @@ def test_what_is_kept_on_purpose_stays(whole: Path, about: Path, tmp_path: Path)
     out = tmp_path / "archive"
     assert run(whole, "--about", about, *kept, "--out", out).exit_code == 0
     assert "ann@example.org" in (out / "data" / "answers.csv").read_text("utf-8")
+
+
+def test_no_csv_file_of_an_archive_has_a_text_that_a_spreadsheet_runs(about: Path, tmp_path: Path):
+    answers = [{"participant": "Ann", "field": "comment", "value": "=1+1"}]
+    whole, out = write_whole(tmp_path / "whole", answers), tmp_path / "archive"
+    kept = [part for kind in Kind for part in ("--keep", str(kind))]
+    assert run(whole, "--about", about, *kept, "--out", out).exit_code == 0
+    paths = [path for path in out.rglob("*.csv") if "=1+1" in path.read_text("utf-8")]
+    assert {path.parent.relative_to(out).as_posix() for path in paths} == {"data", "psych-ds/data"}
+    assert all(",'=1+1" in path.read_text("utf-8") for path in paths)
+    assert {row["value"] for row in read_package(out / "data").rows(ANSWERS)} == {"=1+1"}
+
+
+def test_typed_texts_are_known_as_such_and_may_be_left_out(tmp_path: Path):
+    responses = RESPONSES.with_columns(TYPED_COLUMNS)
+    for suffix in (".csv", ".parquet"):
+        write_table(responses, [], tmp_path / f"responses{suffix}")
+    description = datapackage(tmp_path, "a", "A", {}, (responses,))
+    (tmp_path / "datapackage.json").write_text(json.dumps(description), "utf-8")
+    [table] = read_package(tmp_path).tables
+    assert table.free_texts == ("typed",)
+    assert {column.name for column in table.columns if column.optional} >= {"typed"}
 
 
 def test_the_same_export_gives_the_same_bytes_wherever_it_is_written(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.data.codes import read_codes
+from analysis.data.codes import add_codes, read_codes
 from analysis.readers.judgments import read_judgments
 from tests.analysis.chosen_findings import compare_by
 from tests.webapp.coding_pages.conftest import CODING, study_with
@@ -175,6 +175,17 @@ def test_later_answers_have_no_code_and_the_next_version_leaves_the_first(import
     assert "1 codes are of answers that the import does not have" in frozen.output
     assert (imported.folder / "codes_1.csv").read_bytes() == first
     assert set(imported.codes()["coding_version"]) == {2}
+
+
+def test_answers_of_unknown_people_have_their_codes(imported):
+    answers = imported.folder / "judgments.csv"
+    lines = answers.read_text("utf-8").splitlines()
+    answers.write_text("\n".join(line.partition(",")[2] for line in lines) + "\n", "utf-8")
+    assert imported.run("freeze", *imported.both()).exit_code == 0
+    run = imported.judged()
+    coded = add_codes(run.responses, read_codes(run))
+    assert coded["code"].tolist() == ["alive", "alive", "alive", "thing", "thing"]
+    assert coded["typed"].tolist() == ["cow", "Horse", "horse.", "=cow()", "house"]
 
 
 def test_a_frozen_version_that_somebody_edited_is_refused(imported):

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+import gevent
 import gevent.event
 import httpx
 import pytest
@@ -17,6 +18,8 @@ from gevent.socket import socket
 
 from tests.patience import PATIENCE_S
 from tests.webapp.server.test_waiting import until
+from webapp.errors import WebappError
+from webapp.server import app_on_demand
 from webapp.server import server_control as server
 from webapp.server.researcher_worker import NICE_INCREMENT, ResearcherHandover, ResearcherServer
 
@@ -266,3 +269,55 @@ def test_a_reply_that_breaks_off_is_not_taken_for_a_whole_one():
 
     with closing(Pair(break_off)) as pair, pytest.raises(ConnectionResetError):
         pair.ask("/researcher/x")
+
+
+def test_the_process_makes_its_app_at_its_first_request_and_only_once(monkeypatch):
+    made: list[Callable] = []
+
+    def make() -> Callable:
+        gevent.sleep(0)  # other requests arrive while the database is opened
+        made.append(echo)
+        return echo
+
+    monkeypatch.setattr(app_on_demand, "make_app", make)
+    monkeypatch.setattr(app_on_demand, "run_when_available", lambda *_: None)
+    with closing(Pair(app_on_demand.AppOnDemand(lambda: False))) as pair:
+        assert not made
+        asking = [gevent.spawn(pair.ask, "/researcher/") for _ in range(2)]
+        assert [each.get()[0] for each in asking] == ["201 Created"] * 2
+    assert made == [echo]
+
+
+def test_an_app_that_cannot_be_made_is_tried_again_at_the_next_request(monkeypatch):
+    attempts = iter([False, True])
+
+    def make() -> Callable:
+        if next(attempts):
+            return echo
+        raise WebappError("no key", remedy="Restore it")
+
+    monkeypatch.setattr(app_on_demand, "make_app", make)
+    monkeypatch.setattr(app_on_demand, "run_when_available", lambda *_: None)
+    with closing(Pair(app_on_demand.AppOnDemand(lambda: False))) as pair:
+        assert pair.ask("/researcher/")[0] == "503 Service Unavailable"
+        assert pair.ask("/researcher/")[0] == "201 Created"
+
+
+def test_the_process_is_idle_once_it_was_used_and_handles_nothing():
+    answering = gevent.event.Event()
+
+    def wait(_environ: dict, start: Callable) -> list[bytes]:
+        answering.wait()
+        start("200 OK", [])
+        return []
+
+    with closing(Pair(wait)) as pair:
+        server = pair._inside_server
+        assert not server.is_idle(limit_s=-1), "nobody has used it, so it has no app"
+        asked = gevent.spawn(pair.ask, "/researcher/")
+        gevent.sleep(0)
+        assert not server.is_idle(limit_s=-1)
+        answering.set()
+        asked.get()
+        until(lambda: server.is_idle(limit_s=-1))
+        assert not server.is_idle()
