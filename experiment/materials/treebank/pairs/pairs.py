@@ -75,7 +75,8 @@ def make_pairs(sentences: Sequence[Sentence], forms: Forms, wishes: Wishes, seed
     counts["pairs"] = sum(map(len, found.values()))
     chosen = _choose(found, wishes.each, seed)
     counts["pairs chosen"] = len(chosen)
-    disagreements = list(dict.fromkeys([*forms.disagreements, *maker.disagreements]))
+    both = [*forms.disagreements, *maker.disagreements]
+    disagreements = list({str(disagreement): disagreement for disagreement in both}.values())
     return PairSet(chosen, _in_order(counts), disagreements)
 
 
