@@ -76,7 +76,7 @@ def study(
     longest: int,
     seed: int,
 ) -> None:
-    """Write a study of minimal pairs of CONLLU files.
+    """Write a study of minimal pairs from CONLLU files.
 
     Each pair is a sentence of the treebank, and the same sentence with one word in a form that does
     not agree: another number, gender, case or person. The forms are those of the treebank and of
