@@ -38,6 +38,7 @@ class ScoringOptions:
     """How to compute scores: fast or certified, as one stream, packed, on which device.
 
     ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
+    ``storage`` is where workers write their shards; empty for the score file's folder.
     """
 
     fast: bool
@@ -45,6 +46,7 @@ class ScoringOptions:
     packed: bool
     device: Device
     pll: PLL | Literal[""] = ""
+    storage: str = ""
 
 
 def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
@@ -118,7 +120,9 @@ def score_to_file(
     named_facts = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
     task, total = f"Scoring {scorer.name}", materials.n_versions
     with tqdm(desc=task, total=total, unit=" sentences", disable=None) as bar:
-        scoring = Scoring(model, loading, executor, str(kernel or ""), bar.update)
+        scoring = Scoring(
+            model, loading, executor, str(kernel or ""), bar.update, storage=options.storage
+        )
         write = write_stream_file if options.stream else write_score_file
         written_facts = write(materials, scoring, named_facts, out)
     click.echo(
@@ -251,6 +255,12 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--cluster", help="The address of a Dask scheduler whose workers score.")
 @click.option(
+    "--shards",
+    default="",
+    help="The folder, or URI such as s3://bucket/folder, where workers write finished parts.  "
+    "[default: the score file's folder]",
+)
+@click.option(
     "--checkpoints", is_flag=True, help="Score all checkpoints in MODEL's folder into one file."
 )
 @click.option(
@@ -276,6 +286,7 @@ def score(
     device: str,
     processes: int,
     cluster: str | None,
+    shards: str,
     checkpoints: bool,
     revisions: str | None,
     tokens_per_step: int | None,
@@ -288,18 +299,19 @@ def score(
     lm-evaluation-harness (.yaml). A file that already has a model's scores of these items is
     left unchanged; after an interruption, the same command continues.
     """
-    if stream and (fast or processes > 1 or cluster):
+    if stream and (fast or processes > 1 or cluster or shards):
         raise AnalysisError(
             "with --stream a model reads the items one after the other, so they cannot "
             "be scored in parallel or fast",
-            remedy="Leave out `--stream`, or else `--fast`, `--workers` and `--cluster`",
+            remedy="Leave out `--stream`, or else `--fast`, `--workers`, `--cluster` and "
+            "`--shards`",
         )
     over_time = checkpoints or revisions is not None
-    if over_time and (stream or fast or processes > 1 or cluster or len(models) > 1):
+    if over_time and (stream or fast or processes > 1 or cluster or shards or len(models) > 1):
         raise AnalysisError(
             "checkpoints of one model are scored in this process, exactly, sentence by sentence",
-            remedy="Give one MODEL, and leave out `--stream`, `--fast`, `--workers` and "
-            "`--cluster`",
+            remedy="Give one MODEL, and leave out `--stream`, `--fast`, `--workers`, `--cluster` "
+            "and `--shards`",
         )
     if checkpoints and revisions is not None:
         raise click.UsageError("--checkpoints are in a folder, --revisions at a hub. Give one.")
@@ -315,7 +327,7 @@ def score(
         loading = Loading(packed=not plain, device=cast(Device, device), pll=pll or "")
         _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
         return
-    options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "")
+    options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "", shards)
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)

@@ -17,7 +17,6 @@ from tqdm import tqdm
 from analysis.errors import AnalysisError
 from analysis.over_time.load import HistoryFacts, read_history_facts
 from analysis.scores.check import check_scores, make_error_bounds
-from analysis.scores.file import ShardCache, open_shard_cache
 from analysis.scores.materials import (
     Sentences,
     collect_sentences,
@@ -25,6 +24,7 @@ from analysis.scores.materials import (
     make_token_table,
 )
 from analysis.scores.scoring_inputs import Materials
+from analysis.scores.shards import ShardCache, open_shard_cache
 from experiment.errors import ParallaxError
 from experiment.materials.render import render
 from experiment.seeds import derive_seed
@@ -168,7 +168,7 @@ def _score_missing(
         table = _make_table(sentences, parts, scored, checkpoint)
         if checkpoint == trained.checkpoints[-1]:
             chunks = [
-                (part, make_token_table(sentences, part, scores))
+                (part, make_token_table([sentences.distinct[n] for n in part], scores))
                 for part, scores in zip(parts, scored, strict=True)
             ]
             check = check_scores(

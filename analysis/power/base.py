@@ -21,6 +21,7 @@ from analysis.figures.drawing import (
 )
 from analysis.power.simulated_choices import OVERALL, Assumptions
 from analysis.tables.accuracy_table import Column, Table
+from experiment.responses.registry import response_of
 from experiment.responses.responders import RT_SPREAD
 from experiment.studies.study import Study
 from experiment.version import code_version
@@ -30,8 +31,6 @@ NAME, STOPPING = "power", "stopping"
 ENOUGH_POWER = 0.8
 # The time for consent, instructions and questionnaire, in minutes.
 OTHER_PAGES_MIN = 3.0
-# The default if the study declares no typical reaction time.
-TYPICAL_RT_MS = 3500.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +142,14 @@ def power_table(
     )
 
 
+def median_rt_ms(study: Study) -> float:
+    """Return the median time of a trial: the study's own, or else that of its type of response."""
+    return study.simulation.median_rt_ms or response_of(study).typical_rt_ms
+
+
 def compute_session_minutes(study: Study) -> float:
     """Return the expected session length: above the median, since reaction times are log-normal."""
-    mean_ms = (study.simulation.median_rt_ms or TYPICAL_RT_MS) * exp(RT_SPREAD**2 / 2)
+    mean_ms = median_rt_ms(study) * exp(RT_SPREAD**2 / 2)
     return study.design.trials_per_list * mean_ms / 60_000 + OTHER_PAGES_MIN
 
 

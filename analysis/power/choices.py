@@ -9,9 +9,9 @@ from tqdm import tqdm
 from analysis.power.base import (
     ENOUGH_POWER,
     SIZE_COLUMNS,
-    TYPICAL_RT_MS,
     Outcome,
     PowerOptions,
+    median_rt_ms,
     power_figure,
     power_table,
     session_note,
@@ -74,7 +74,7 @@ def _expect_choices(study: Study, design: Design, options: PowerOptions) -> Expe
     # An installation may lack model participants.
     from analysis.takers.answers import read_item_choices
 
-    median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
+    median_ms = median_rt_ms(study)
     return expect_from_items(design, read_item_choices(options.like), options.people, median_ms)
 
 

@@ -1,10 +1,7 @@
 """Score materials with a model into a score file, with bounded memory and resumable."""
 
-import json
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -37,6 +34,7 @@ from analysis.scores.materials import (
 )
 from analysis.scores.raw_texts import RawTexts
 from analysis.scores.scoring_inputs import Materials
+from analysis.scores.shards import ShardCache, open_shard_cache, score_shard
 from experiment.materials.render import render
 from experiment.records import Item
 from experiment.seeds import derive_seed
@@ -51,66 +49,9 @@ from lm.sharding import (
     Loading,
     ReadsStreams,
     make_shards,
-    score_texts,
     scorer_of,
     stream_reader_of,
 )
-
-_FACTS_FILE = "facts.json"
-
-
-class ShardCache:
-    """A cache of named tables in a folder; each is written completely or not at all."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def path(self, name: str) -> Path:
-        """Return the path of a named shard."""
-        return self._folder / f"{name}.parquet"
-
-    def missing(self, names: Sequence[str]) -> list[str]:
-        """Return the names whose shard is not cached yet."""
-        return [name for name in names if not self.path(name).is_file()]
-
-    def put(self, name: str, table: pa.Table) -> None:
-        """Write a shard."""
-        with atomic_write(self.path(name)) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
-
-    def get(self, name: str) -> pa.Table:
-        """Return a shard."""
-        return pq.read_table(self.path(name))
-
-    def forget(self) -> None:
-        """Delete all shards because they are invalid: no later call may use them."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-@contextmanager
-def open_shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
-    """Yield the shards of a file; they are deleted only when the block succeeds.
-
-    Args:
-        out: The file made from the shards.
-        facts: The metadata of the shards; shards with other metadata are deleted.
-    """
-    folder = out.with_name(f".{out.name}.parts")
-    facts_json = json.dumps(dict(facts), indent=2, sort_keys=True)
-    if not _matches_facts(folder, facts_json):
-        shutil.rmtree(folder, ignore_errors=True)
-        with atomic_write(folder / _FACTS_FILE) as temporary:
-            temporary.write_text(facts_json, encoding="utf-8", newline="\n")
-    yield ShardCache(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _matches_facts(folder: Path, described: str) -> bool:
-    try:
-        return (folder / _FACTS_FILE).read_text(encoding="utf-8") == described
-    except OSError:
-        return False
-
 
 # Items in memory at a time: published sets fit in one block, so shared beginnings are scored once.
 ITEMS_AT_A_TIME = 262_144
@@ -132,6 +73,7 @@ class Scoring:
         kernel: The kernel of a fast pass, in words for its certificate.
         progress: Called with the number of versions scored since the previous call.
         items_at_a_time: The number of items in memory at a time.
+        storage: Where workers write their shards; by default, the folder of the score file.
     """
 
     model: str
@@ -140,6 +82,7 @@ class Scoring:
     kernel: str = "kernel not measured"
     progress: Progress = lambda _: None
     items_at_a_time: int = ITEMS_AT_A_TIME
+    storage: str = ""
 
 
 def write_score_file(
@@ -167,7 +110,7 @@ def write_score_file(
         "packed": str(scoring.loading.packed),
         "items_at_a_time": str(scoring.items_at_a_time),
     }
-    with open_shard_cache(out, about) as cache:
+    with open_shard_cache(out, about, scoring.storage) as cache:
         certificates: list[Certificate] = []
         checks: list[ScoreCheck] = []
         with (
@@ -288,10 +231,9 @@ class _BlockScores:
             self._report_progress(kind, names[name])
         texts = [[self._wanted.distinct[index] for index in names[name]] for name in missing]
         loading = replace(self._scoring.loading, fast=fast)
-        score = partial(score_texts, self._scoring.model, loading=loading)
+        score = partial(score_shard, self._cache, self._scoring.model, loading)
         run = self._scoring.executor.map if self._scoring.executor else map
-        for name, scored in zip(missing, run(score, texts), strict=True):
-            self._cache.put(name, make_token_table(self._wanted, names[name], scored))
+        for name, _ in zip(missing, run(score, missing, texts), strict=True):
             self._report_progress(kind, names[name])
         return [(chunk_indices, self._cache.get(name)) for name, chunk_indices in names.items()]
 
@@ -352,7 +294,7 @@ def _stream_tables(
         scored, state = reader.score_stream(_group_versions(sentences_), state)
         indices = range(len(sentences_.distinct))
         answers = make_token_table(
-            sentences_, indices, [scores for group in scored for scores in group]
+            sentences_.distinct, [scores for group in scored for scores in group]
         )
         yield make_score_table(sentences_, [(indices, answers)])
 

@@ -142,28 +142,23 @@ def _find_word_ends(text: str) -> list[int]:
     return [word.end() for word in re.finditer(r"\S+", text)]
 
 
-def make_token_table(
-    sentences_: Sentences, indices: Sequence[int], scored: Sequence[TokenScores]
-) -> pa.Table:
+def make_token_table(sentences: Sequence[str], scored: Sequence[TokenScores]) -> pa.Table:
     """Return a model's answers as columns: tokens, logprobs_nats, unknown; one list per sentence.
 
     Answers with error bounds also have errors_nats.
 
     Args:
-        sentences_: The sentences to score.
-        indices: The indices of these sentences.
+        sentences: The scored sentences.
         scored: The answers.
 
     Raises:
         AnalysisError: The model returned an invalid log-probability.
     """
-    for index, token_scores in zip(indices, scored, strict=True):
+    for sentence, token_scores in zip(sentences, scored, strict=True):
         if not np.all(token_scores.logprobs_nats <= 0):
-            row = int(np.flatnonzero(sentences_.of_row == index)[0])
             raise AnalysisError(
                 "the model gave a token a score that is not a log-probability",
-                where=f"item {sentences_.rows['item_id'][row]}, the sentence "
-                f'"{sentences_.distinct[index]}"',
+                where=f'the sentence "{sentence}"',
                 expected="a number that is at most 0",
             )
     ends = np.cumsum([0, *(len(token_scores.tokens) for token_scores in scored)])
@@ -304,5 +299,5 @@ def score_items(
 
 
 def _score_chunk(scorer: Scorer, sentences_: Sentences, indices: Sequence[int]) -> Chunk:
-    scored = scorer.score([("", sentences_.distinct[index]) for index in indices])
-    return indices, make_token_table(sentences_, indices, scored)
+    sentences = [sentences_.distinct[index] for index in indices]
+    return indices, make_token_table(sentences, scorer.score([("", text) for text in sentences]))

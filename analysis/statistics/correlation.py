@@ -1,5 +1,7 @@
 """Correlations over items, with jackknife intervals that leave out one item at a time."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -99,12 +101,13 @@ def _correlate_without_each_unit(first: Floats, second: Floats, unit: Codes, met
     More than ``_MOST_LEFT_OUT`` units are left out in as many groups: the grouped jackknife.
     """
     unit = unit % _MOST_LEFT_OUT
+    sides: list[NDArray[Any]] = [first, second]
     if method == "spearman":
         # Codes have the ranks of what they code, and nothing is sorted again for each unit.
-        first, second = (np.unique(side, return_inverse=True)[1] for side in (first, second))
+        sides = [np.unique(side, return_inverse=True)[1] for side in sides]
     estimates = np.full(int(unit.max()) + 1, np.nan)
     for number in range(len(estimates)):
-        values = [side[unit != number] for side in (first, second)]
+        values = [side[unit != number] for side in sides]
         if len(values[0]) < FEWEST_ITEMS or not all(np.ptp(side) for side in values):
             continue
         if method == "spearman":

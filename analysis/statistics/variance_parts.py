@@ -180,13 +180,14 @@ def _fit_constants(
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
     shares_left = []
     for unit in units:
-        unit_values, lost = _make_indicators(unit, scaled_weight).tocsc(), 0.0
-        for start in range(0, unit_values.shape[1], _UNITS_AT_ONCE):
-            some = unit_values[:, start : start + _UNITS_AT_ONCE]
-            by_first = first_way.T @ some
-            mean = sparse.diags_array(1 / n_first) @ by_first
-            through = (constants.T @ some).toarray() - (mean.T @ first_by_constants).T
-            lost += (by_first * mean).sum() + np.sum(through * (solved @ through))
+        unit_values, lost = _make_indicators(unit, scaled_weight), 0.0
+        by_first = (first_way.T @ unit_values).tocsc()
+        by_constants = (constants.T @ unit_values).tocsc()
+        for start in range(0, by_first.shape[1], _UNITS_AT_ONCE):
+            some = slice(start, start + _UNITS_AT_ONCE)
+            mean = sparse.diags_array(1 / n_first) @ by_first[:, some]
+            through = by_constants[:, some].toarray() - (mean.T @ first_by_constants).T
+            lost += (by_first[:, some] * mean).sum() + np.sum(through * (solved @ through))
         shares_left.append(max(1 - float(lost / np.sum(scaled_weight**2)), 0.0))
     noise = float(np.sum(residual**2)) / max(len(values) - n_constants, 1)
     largest_change = 0.0
@@ -200,7 +201,8 @@ def _fit_constants(
 def _make_indicators(codes: Codes, values: Floats) -> sparse.csr_array:
     """Return a matrix with each value in the column of its code, and 0 elsewhere."""
     n = len(codes)
-    return sparse.csr_array((values, (np.arange(n), codes)), (n, int(codes.max()) + 1))
+    rows = np.arange(n + 1, dtype=np.int32)
+    return sparse.csr_array((values, codes.astype(np.int32), rows), (n, int(codes.max()) + 1))
 
 
 def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Floats:

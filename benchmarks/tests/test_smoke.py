@@ -85,6 +85,7 @@ RUNS = {
     "strange_servers": ["--replies", "20"],
     "stopping": ["--studies", "40", "--blocks", "8"],
     "takers": ["--comparisons", "6"],
+    "treebanks": ["{folder}/treebanks", "--each", "2"],
     "types_flagged": ["--people", "1"],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
 }
@@ -161,6 +162,10 @@ def folder(name: str, tmp_path: Path) -> Path:
         answers = [{"position": n, "arrived_ms": 2000.0 * n, "rt_ms": 900.0} for n in range(1, 10)]
         session = {"answers": answers, "after_pauses": []}
         (tmp_path / "sessions.json").write_text(json.dumps({"a script": [session]}))
+    if "{folder}/treebanks" in given:
+        (tmp_path / "treebanks" / "Italian").mkdir(parents=True)
+        file = tmp_path / "treebanks" / "Italian" / "it_own-ud-test.conllu"
+        file.write_bytes((ROOT / SAMPLE).read_bytes())
     return tmp_path
 
 

@@ -13,6 +13,7 @@ from experiment.materials.treebank.conllu import mark_verb_number, read_treebank
 from experiment.materials.treebank.pairs.features import AGREEMENT_FEATURES
 from experiment.materials.treebank.pairs.forms import Forms
 from experiment.materials.treebank.pairs.items import make_items
+from experiment.materials.treebank.pairs.order import ORDER
 from experiment.materials.treebank.pairs.pairs import PairSet, Wishes, make_pairs
 from experiment.materials.treebank.pairs.relations import RELATIONS
 from experiment.materials.treebank.pairs.sources import (
@@ -26,6 +27,7 @@ from experiment.studies.files import SOURCES_FILE
 
 _PATH = click.Path(path_type=Path)
 _SHOWN = 3
+FEATURES = (*AGREEMENT_FEATURES, ORDER)
 
 
 @click.command()
@@ -50,7 +52,7 @@ _SHOWN = 3
     "features",
     multiple=True,
     metavar="NAME",
-    help=f"One of: {', '.join(AGREEMENT_FEATURES)}. Repeatable.  [default: all]",
+    help=f"One of: {', '.join(FEATURES)}. Repeatable.  [default: all]",
 )
 @click.option("--each", type=click.IntRange(min=1), default=12, show_default=True,
               help="At most this many pairs of each relation and feature.")  # fmt: skip
@@ -74,7 +76,7 @@ def study(
     longest: int,
     seed: int,
 ) -> None:
-    """Write a study of minimal pairs of CONLLU files.
+    """Write a study of minimal pairs from CONLLU files.
 
     Each pair is a sentence of the treebank, and the same sentence with one word in a form that does
     not agree: another number, gender, case or person. The forms are those of the treebank and of
@@ -82,7 +84,7 @@ def study(
     """
     wishes = Wishes(
         _known("relation", relations, tuple(RELATIONS)),
-        _known("feature", features, AGREEMENT_FEATURES),
+        _known("feature", features, FEATURES),
         each, shortest, longest,
     )  # fmt: skip
     treebanks = [Source(file, licence) for file in files]

@@ -223,12 +223,13 @@ class HfScorer:
         return self._run_side_by_side(distinct_rows) if packed is None else packed
 
     def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
-        """Do the work of ``run`` by packing; return None if the rows cannot be packed."""
+        """Do the work of ``run`` by packing; return None if that is impossible or costs more."""
         if self._packed is None:
             return None
         context_lengths = [row.places[0] + 1 for row in rows]
         strings = [(*row.ids, row.wanted[-1]) for row in rows]
-        scores = self._packed.logprobs_nats(strings, context_lengths)
+        pays = self._packed.pays(strings)
+        scores = self._packed.logprobs_nats(strings, context_lengths) if pays else None
         if scores is None:
             return None
         triples = zip(rows, scores, context_lengths, strict=True)
@@ -327,7 +328,10 @@ class HfScorer:
         )
         places = torch.tensor([p for row in rows for p in row.places], device=device)
         targets = torch.tensor([w for row in rows for w in row.wanted], device=device)
-        place_logits = logits[row_numbers, places].float()
+        every_place = len(places) == ids.numel()  # then the large matrix is not copied
+        place_logits = (
+            logits.flatten(0, 1) if every_place else logits[row_numbers, places]
+        ).float()
         logprobs = place_logits.gather(1, targets[:, None])[:, 0] - place_logits.logsumexp(dim=1)
         # Rounding can make a probability close to 1 exceed 1 by the last digit.
         all_logprobs = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)

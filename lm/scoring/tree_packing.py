@@ -127,6 +127,8 @@ def build_readable_tries(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
     return build_tries(strings, max(NODES_AT_A_TIME, longest + longest // 4), NODES_AT_A_TIME)
 
 
+# What a token costs in a packed run, as a share of a plain one: its products are faster.
+_PACKED_COST = 0.75
 # The tokens that a trial reads, as a multiple of those of the tested trie.
 _TRIAL_MULTIPLE = 2
 # Packed and plain products are summed in different orders; a greater difference means that
@@ -143,6 +145,11 @@ def _sample_evenly(packed: list[tuple[int, Floats]], n_tokens: int) -> list[tupl
     if n >= len(packed):
         return packed
     return [packed[index * len(packed) // n] for index in range(n)]
+
+
+def _size(trie: Trie) -> tuple[int, int]:
+    """Return the numbers of a trie's nodes and levels."""
+    return trie.tokens.size, trie.level_starts.size - 1
 
 
 class CheckedPacking:
@@ -176,6 +183,20 @@ class CheckedPacking:
             self._try(strings)
         return None if self.fault else self._packing.logprobs_nats(strings, context_lengths)
 
+    def pays(self, strings: Sequence[Sequence[int]]) -> bool:
+        """Return whether packing strings, with the tests that it needs, costs less than plain runs.
+
+        A tested trie is read packed and, text by text, plainly.
+        """
+        tries = list(build_readable_tries(strings))
+        n_tested = 0
+        for chains in (False, True):
+            some = [trie for trie in tries if is_long_chain(trie) is chains]
+            if some:
+                n_tested += sum(trie.tokens.size for trie in self._untested(some, chains=chains))
+        n_packed = n_tested + sum(trie.tokens.size for trie in tries)
+        return _PACKED_COST * n_packed + n_tested < sum(map(len, strings))
+
     def _try(self, strings: Sequence[Sequence[int]]) -> None:
         """Test these strings if necessary, and set ``fault`` if the test fails."""
         tries = list(build_readable_tries(strings))
@@ -187,14 +208,22 @@ class CheckedPacking:
     def _try_some(
         self, tries: Sequence[Trie], strings: Sequence[Sequence[int]], *, chains: bool
     ) -> None:
-        deepest = max(tries, key=lambda trie: trie.level_starts.size)
-        largest = deepest if chains else max(tries, key=lambda trie: trie.tokens.size)
-        nodes, levels = largest.tokens.size, deepest.level_starts.size - 1
-        most_nodes, most_levels = self._tried[chains]
-        if nodes > most_nodes or levels > most_levels:
-            tested = [largest] if largest is deepest else [largest, deepest]
+        if tested := self._untested(tries, chains=chains):
             self.fault = self._describe_difference(tested, strings)
-            self._tried[chains] = max(nodes, most_nodes), max(levels, most_levels)
+            nodes, levels = self._tried[chains]
+            self._tried[chains] = (
+                max(nodes, _size(tested[0])[0]),
+                max(levels, _size(tested[-1])[1]),
+            )
+
+    def _untested(self, tries: Sequence[Trie], *, chains: bool) -> list[Trie]:
+        """Return the largest and the deepest trie, if one of them exceeds those tested before."""
+        deepest = max(tries, key=lambda trie: _size(trie)[1])
+        largest = deepest if chains else max(tries, key=lambda trie: _size(trie)[0])
+        most_nodes, most_levels = self._tried[chains]
+        if _size(largest)[0] <= most_nodes and _size(deepest)[1] <= most_levels:
+            return []
+        return [largest] if largest is deepest else [largest, deepest]
 
     def _describe_difference(self, tries: Sequence[Trie], strings: Sequence[Sequence[int]]) -> str:
         context_lengths = [1] * len(strings)

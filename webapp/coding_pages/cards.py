@@ -11,8 +11,6 @@ from webapp.codes.codes import OwnCodes
 from webapp.core.i18n import gettext
 
 Card = dict[str, Any]
-# Shown for the gaps that a card is not about.
-_OTHER_GAP = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +95,13 @@ def _make_training(coding: Coding, own: OwnCodes) -> Iterator[Card]:
 def _make_card(answer: DistinctAnswer, coding: Coding, round_: Round) -> Card:
     trial: Mapping[str, Any] = answer.trial if coding.show_text else {}
     names = ["before", *sorted(key for key in trial if key.startswith("after"))]
-    parts = [str(trial.get(name, "")) for name in names]
+    parts, gap = [str(trial.get(name, "")) for name in names], str(trial.get("gap", ""))
     return {
         "round": round_,
         "answer": answer.digest,
-        "before": _OTHER_GAP.join(parts[: answer.gap]),
-        "after": _OTHER_GAP.join(parts[answer.gap :]),
-        "gap": str(trial.get("gap", "")),
+        "before": gap.join(parts[: answer.gap]),
+        "after": gap.join(parts[answer.gap :]),
+        "gap": gap,
         "typed": answer.form,
     }
 

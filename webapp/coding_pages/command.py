@@ -140,7 +140,7 @@ def freeze(
 @click.argument("table", type=_PATH)
 @add_instance_option
 def propose(run: str, table: Path, instance: Path) -> None:
-    """Read the codes that a model proposes for the answers of RUN from TABLE.
+    """Read TABLE, the codes that a model proposes for RUN.
 
     They never decide and coders do not see them. The person who decides disagreements sees them,
     marked as the model's.

@@ -1,8 +1,10 @@
 """The numbers of server processes and database connections."""
 
-# Further connections per process: one for the server lock, two for periodic jobs.
-_EXTRA_CONNECTIONS = 3
-PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS = 16, 4
+# Further connections: one per process for the server lock, and two for jobs where they run.
+_LOCK_CONNECTIONS, _JOB_CONNECTIONS = 1, 2
+# Answers that arrive together share a transaction, so a process keeps few connections busy. A
+# periodic job holds up to two of them.
+PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS = 3, 4
 COMMAND_CONNECTIONS = 5
 
 
@@ -21,7 +23,8 @@ def count_connections(workers: int) -> int:
     Args:
         workers: The number of processes for participants.
     """
-    n_needed = workers * (PARTICIPANT_CONNECTIONS + _EXTRA_CONNECTIONS) + COMMAND_CONNECTIONS
+    per_worker = PARTICIPANT_CONNECTIONS + _LOCK_CONNECTIONS + _JOB_CONNECTIONS
+    n_needed = workers * per_worker + COMMAND_CONNECTIONS
     if count_workers(workers) > workers:
-        n_needed += RESEARCHER_CONNECTIONS + _EXTRA_CONNECTIONS
+        n_needed += RESEARCHER_CONNECTIONS + _LOCK_CONNECTIONS
     return n_needed

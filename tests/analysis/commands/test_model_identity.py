@@ -125,7 +125,7 @@ def test_what_a_killed_command_left_of_another_model_s_scores_is_not_used(tmp_pa
 
     # A killed command leaves parts of the scores, and no file of them.
     with monkeypatch.context() as killed:
-        killed.setattr("analysis.scores.file.shutil.rmtree", lambda *_, **__: None)
+        killed.setattr("analysis.scores.shards.ShardCache.forget", lambda _: None)
         before = scores("scores.parquet")
     (tmp_path / "scores.parquet").unlink()
     SUBSTITUTIONS["words"](tmp_path / "model")

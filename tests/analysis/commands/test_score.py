@@ -1,25 +1,33 @@
 """``parallax lm score``: several models, selections, interruptions and workers."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from distributed import LocalCluster
+from moto.server import ThreadedMotoServer
+from pyarrow.fs import FileSelector, FileSystem
 
 from analysis.commands.score import score
 from analysis.data.facts import ScoreFacts
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.scores import file as score_file
+from analysis.scores import shards
 from analysis.scores.file import Scoring, write_score_file
 from analysis.scores.scoring_inputs import find_materials
+from analysis.scores.shards import ShardCache, score_shard
 from experiment.materials.read import read_items
 from experiment.materials.render import render
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.commands.train import train
 from lm.errors import LmError
+from lm.independent import Recomputed
 from lm.registry import load_scorer
 from lm.scorer import FastKernel
 from lm.sharding import Loading, score_texts
@@ -101,7 +109,7 @@ def test_after_an_interruption_nothing_is_scored_twice(materials, tmp_path, monk
         asked.append((loading.fast, tuple(texts)))
         return score_texts(model, texts, loading)
 
-    monkeypatch.setattr(score_file, "score_texts", stumbling)
+    monkeypatch.setattr(shards, "score_texts", stumbling)
     for stop in (1, 2, -1):
         if stop < 0:
             write_score_file(find_materials(str(materials)), scoring, facts(), out)
@@ -222,3 +230,76 @@ def test_workers_write_the_same_bytes_as_one_process(materials, tmp_path):
     one = (tmp_path / "one.parquet").read_bytes()
     assert (tmp_path / "two.parquet").read_bytes() == one
     assert (tmp_path / "cluster.parquet").read_bytes() == one
+
+
+def test_workers_write_their_parts_and_send_back_counts(materials, tmp_path):
+    folder = str(model(tmp_path / "lstm"))
+    cache, sent = ShardCache(str(tmp_path)), []
+
+    class Pool(ThreadPoolExecutor):
+        def map(self, task, *arguments):
+            for result in super().map(task, *arguments):
+                sent.append(result)
+                yield result
+
+    with Pool(2) as pool:
+        assert list(
+            pool.map(
+                partial(score_shard, cache, folder, Loading()), ["a", "b"], [["a"], ["a", "b"]]
+            )
+        ) == [1, 2]
+        assert (cache.get("a").num_rows, cache.get("b").num_rows) == (1, 2)
+        scoring = Scoring(folder, executor=pool, items_at_a_time=2)
+        sent.clear()
+        write_score_file(find_materials(str(materials)), scoring, facts(), tmp_path / "s.parquet")
+    counts = [result for result in sent if not isinstance(result, Recomputed)]
+    # Six items of two sentences, in three blocks of one part each.
+    assert counts == [4, 4, 4]
+
+
+def test_parts_in_a_bucket_outlive_the_command_and_go_with_success(
+    materials, tmp_path, monkeypatch
+):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    stand_in = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    stand_in.start()
+    host, port = stand_in.get_host_and_port()
+    query = f"?region=us-east-1&scheme=http&endpoint_override={host}:{port}"
+    files, _ = FileSystem.from_uri(f"s3://lab{query}&allow_bucket_creation=true")
+    files.create_dir("lab")
+    scoring = Scoring(str(model(tmp_path / "lstm")), storage=f"s3://lab/parts{query}")
+    wanted, out = find_materials(str(materials)), tmp_path / "scores.parquet"
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(score_file, "make_score_table", interrupt)
+        write_score_file(wanted, scoring, facts(), out)
+    stored = [info.base_name for info in files.get_file_info(FileSelector("lab", recursive=True))]
+    assert {"facts.json", "00000-shard-00000.parquet"} <= set(stored)
+    with monkeypatch.context() as patched:
+        patched.setattr(shards, "score_texts", interrupt)
+        write_score_file(wanted, scoring, facts(), out)
+    assert not files.get_file_info("lab/parts/.scores.parquet.parts/facts.json").is_file
+    stand_in.stop()
+    write_score_file(wanted, replace(scoring, storage=""), facts(), tmp_path / "here.parquet")
+    assert out.read_bytes() == (tmp_path / "here.parquet").read_bytes()
+
+
+def interrupt(*_args, **_named):
+    raise KeyboardInterrupt
+
+
+def test_storage_that_workers_cannot_write_is_named(materials, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AnalysisError, match=r"the folder of shards cannot be written.*--shards"):
+        run(
+            model(tmp_path / "lstm"), materials, "--shards", tmp_path / "file", "--out", "s.parquet"
+        )
+    with pytest.raises(AnalysisError, match=r"a shard cannot be written.*--shards"):
+        score_shard(
+            ShardCache(str(tmp_path / "none")), str(tmp_path / "lstm"), Loading(), "a", ["a"]
+        )
+    with pytest.raises(AnalysisError, match=r"a shard that was written cannot be read.*--shards"):
+        ShardCache(str(tmp_path)).get("a")
+    with pytest.raises(AnalysisError, match=r"the folder of shards cannot be opened.*--shards"):
+        ShardCache("nowhere://lab/parts").missing(["a"])

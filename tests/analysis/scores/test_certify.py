@@ -32,7 +32,7 @@ def table(wanted, indices, error=0.0, bound=None):
         unknown = np.zeros(len(tokens), bool)
         bounds = None if bound is None else np.full(len(tokens), bound)
         answers.append(TokenScores(tokens, exact - error, unknown, bounds))
-    return make_token_table(wanted, indices, answers)
+    return make_token_table([wanted.distinct[place] for place in indices], answers)
 
 
 def test_only_sentences_of_close_comparisons_are_scored_again():

@@ -133,7 +133,7 @@ def test_the_same_token_scores_in_any_order_give_the_same_sum():
 
 
 @pytest.mark.parametrize("value", [1.0, float("nan")])
-def test_what_is_no_log_probability_is_refused_with_its_item(value):
+def test_what_is_no_log_probability_is_refused_with_its_sentence(value):
     class Broken(LengthScorer):
         def _score(self, tokens):
             one = value if "bad" in tokens else -1.0
@@ -141,9 +141,7 @@ def test_what_is_no_log_probability_is_refused_with_its_item(value):
                 tuple(tokens), np.full(len(tokens), one), np.zeros(len(tokens), bool)
             )
 
-    with pytest.raises(
-        AnalysisError, match=r'item 1, the sentence "bad \.".*not a log-probability'
-    ):
+    with pytest.raises(AnalysisError, match=r'the sentence "bad \.".*not a log-probability'):
         score_items(Broken(), [item("1", "good", "bad")], TOKENS)
 
 

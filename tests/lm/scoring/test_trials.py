@@ -145,3 +145,32 @@ def test_the_kernel_that_ran_last_is_named_and_the_output_is_put_back(capfd):
     assert kernels._kernel_name(lambda: None) == "a kernel without a name"
     os.write(1, b"after")
     assert capfd.readouterr() == ("after", "")
+
+
+def shared(n: int) -> list[list[int]]:
+    return [[*range(9), 20 + end] for end in range(n)]
+
+
+def unrelated(n: int) -> list[list[int]]:
+    return [[100 * text + place for place in range(10)] for text in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("strings", "pays"),
+    [
+        # 30 texts of 10 tokens; packed and tested 9 + 30 of them, and 39 plainly.
+        (shared(30), True),
+        # 60 nodes packed twice and read plainly once, against 60 tokens.
+        (unrelated(6), False),
+        # Tests of one trie of at most 768 nodes, against 20,000 tokens that share nothing.
+        (unrelated(2000), True),
+    ],
+)
+def test_a_scorer_chooses_the_cheaper_way(strings, pays):
+    assert checked()[0].pays(strings) is pays
+
+
+def test_after_a_test_a_small_set_chooses_the_cheaper_way_without_it():
+    one, _ = checked()
+    one._try(unrelated(6))
+    assert one.pays(unrelated(6))

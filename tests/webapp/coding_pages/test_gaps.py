@@ -42,9 +42,9 @@ def test_a_gap_has_its_own_card_and_code(start, run, coder, researcher, sessions
     cards = first.cards()[1:]
     # "house" is on the study's list; nobody filled the first gap of the second text.
     assert sorted(card["typed"] for card in cards) == ["cow"] * 7 + ["rock"] * 2
-    [of_first] = [card for card in cards if card["typed"] == "cow" and "…" in card["after"]]
-    [*of_second] = [card for card in cards if "…" in card["before"]]
-    assert of_first["after"].startswith(" of …") and len(of_second) == 8
+    [of_first] = [card for card in cards if card["typed"] == "cow" and "___" in card["after"]]
+    [*of_second] = [card for card in cards if "___" in card["before"]]
+    assert of_first["after"].startswith(" of ___") and len(of_second) == 8
     first.code(RIGHT)
     coder("Ben").code(RIGHT)
     assert researcher(Role.OWNER).post(f"/runs/{run.ref}/coding/freeze").status_code == 303

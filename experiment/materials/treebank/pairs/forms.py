@@ -67,6 +67,7 @@ class Forms:
         self._lexicons: list[tuple[Path, defaultdict[Word, dict[str, Counter[str]]]]] = []
         self._cells_of: defaultdict[str, set[str]] = defaultdict(set)
         self._lemmas: set[str] = set()
+        self._tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._followers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.share_alike = cache(self._share_alike)
         self.cells_like = cache(self._cells_like)
@@ -74,6 +75,8 @@ class Forms:
             for token in sentence.tokens:
                 self._add(word_of(token), token.feats, token.form.lower())
                 self._lemmas.add(token.lemma.lower())
+                is_part = token.deprel.startswith("compound")
+                self._tags[token.form.lower()]["" if is_part else token.upos] += 1
             for token, following in zip(sentence.tokens, sentence.tokens[1:], strict=False):
                 self._followers[token.form.lower()][following.form[:1].lower()] += 1
 
@@ -144,6 +147,11 @@ class Forms:
         readings = self._readings.get((form, upos), Counter())
         least = _LEAST_SHARE_OF_READING * readings.total()
         return (feats for feats, n in readings.items() if n >= least)
+
+    def share_of_other_tags(self, form: str, upos: str) -> float:
+        """Return the share of a form's uses with another tag, or as a part of a verb."""
+        tags = self._tags[form]
+        return 1 - tags[upos] / tags.total()
 
     def followed_alike(self, form: str, letter: str) -> int:
         """Return how often a form comes before a word that begins with this letter."""

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from experiment.materials.treebank.conllu import Sentence
-from experiment.materials.treebank.pairs.features import parse_features
-from experiment.materials.treebank.pairs.pairs import Pair
+from experiment.materials.treebank.pairs.pair import Pair
 from experiment.materials.treebank.pairs.sources import Source
 from experiment.records import Item, Kind
 
@@ -45,7 +44,7 @@ def make_items(
             "change": pair.change,
             "licence": licences[file],
             "lexicon": ", ".join(map(str, lexicons)),
-            "critical": str(_number_of_word(pair.instance.sentence, pair.instance.target)),
+            "critical": str(_number_of_word(pair.instance.sentence, min(pair.changes))),
         }
         items.append(_make_item(pair, numbers[pair.construction], extra))
     return items
@@ -53,9 +52,8 @@ def make_items(
 
 def _make_item(pair: Pair, number: int, extra: Mapping[str, str]) -> Item:
     instance = pair.instance
-    value = ",".join(sorted(parse_features(instance.target_token.feats)[pair.feature]))
     features = {
-        pair.feature.lower(): value.lower(),
+        pair.feature.lower(): pair.right.lower().replace(" ", "_"),
         "attractors": str(pair.attractors),
         "distance": str(abs(instance.target - instance.cue)),
         "first": "cue" if instance.cue < instance.target else "target",
@@ -71,7 +69,7 @@ def _make_item(pair: Pair, number: int, extra: Mapping[str, str]) -> Item:
         frame=f"sentence={file}:{sent_id}",
         context="",
         good=write_sentence(instance.sentence, {}),
-        bad=write_sentence(instance.sentence, {instance.target: pair.wrong}),
+        bad=write_sentence(instance.sentence, pair.changes),
         extra=tuple((name, text) for name, text in extra.items() if text),
     )
 

@@ -15,12 +15,14 @@ from experiment.materials.treebank.pairs.features import (
 
 SUBJECT_VERB, PREDICATE = "subject_verb", "predicate"
 ADJECTIVE_NOUN, DETERMINER_NOUN = "adjective_noun", "determiner_noun"
-# The features in which each relation may agree, and what it says of the word that changes.
+ADPOSITION_NOUN = "adposition_noun"
+# The features in which each relation may be broken, and the words that it relates.
 RELATIONS = {
-    SUBJECT_VERB: (("Number", "Person", "Gender", "NounClass"), "verb with its subject"),
-    PREDICATE: (("Number", "Gender", "NounClass"), "predicate with its subject"),
-    ADJECTIVE_NOUN: (AGREEMENT_FEATURES, "adjective with its noun"),
-    DETERMINER_NOUN: (AGREEMENT_FEATURES, "determiner with its noun"),
+    SUBJECT_VERB: (("Number", "Person", "Gender", "NounClass"), "verb and its subject"),
+    PREDICATE: (("Number", "Gender", "NounClass"), "predicate and its subject"),
+    ADJECTIVE_NOUN: (AGREEMENT_FEATURES, "adjective and its noun"),
+    DETERMINER_NOUN: ((*AGREEMENT_FEATURES, "Order"), "determiner and its noun"),
+    ADPOSITION_NOUN: (("Order",), "adposition and its noun"),
 }
 _LEAST_SHARE, _FEWEST = 0.95, 20
 _NOMINALS = frozenset({"NOUN", "PROPN", "PRON"})
@@ -254,14 +256,19 @@ def could_be_object(instance: Instance, cue_readings: Sequence[str]) -> bool:
 def could_have_unspoken_subject(instance: Instance, wrong: str) -> bool:
     """Return whether a verb in another person could have an unspoken subject besides the noun.
 
-    A plural noun fits it ("we, the guests"), and so does a noun after the verb.
+    A plural noun fits it ("we, the guests"), and so does a noun after the verb or with a comma.
     """
     cue = parse_features(instance.cue_feats)
     person, wrong_person = cue.get("Person"), parse_features(wrong).get("Person")
     if person is None or wrong_person is None or not person.isdisjoint(wrong_person):
         return False
     is_plural = not {"Plur", "Dual"}.isdisjoint(cue.get("Number", ()))
-    return instance.target < instance.cue or (is_plural and instance.cue_token.upos != "PRON")
+    between = instance.sentence.tokens[instance.cue : instance.target]
+    return (
+        instance.target < instance.cue
+        or any(token.upos == "PUNCT" for token in between)
+        or (is_plural and instance.cue_token.upos != "PRON")
+    )
 
 
 def could_be_subject(instance: Instance, index: int, readings: Sequence[str], wrong: str) -> bool:
@@ -284,3 +291,17 @@ def could_be_subject(instance: Instance, index: int, readings: Sequence[str], wr
     if "Case=" not in token.feats:
         return bool(fitting) and index < instance.target
     return any("Nom" in parse_features(reading).get("Case", ()) for reading in fitting)
+
+
+def can_do_without_noun(instance: Instance, wrong: str, *, is_pronoun: bool) -> bool:
+    """Return whether a determiner's wrong form could be a pronoun instead: Polish "tym", by this.
+
+    Args:
+        instance: The determiner and its noun.
+        wrong: The features of the wrong form.
+        is_pronoun: Whether the wrong form is also a pronoun.
+    """
+    features, right = parse_features(wrong), parse_features(instance.target_token.feats)
+    if features.get("Case") != right.get("Case"):
+        return is_pronoun or instance.target > instance.cue
+    return is_pronoun and "Neut" in features.get("Gender", ())

@@ -10,20 +10,15 @@ from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.pairs.features import AGREEMENT_FEATURES
 from experiment.materials.treebank.pairs.forms import Forms
 from experiment.materials.treebank.pairs.items import make_items
-from experiment.materials.treebank.pairs.pairs import (
-    ALSO_RIGHT,
-    CUE_FITS,
-    SYNCRETIC,
-    PairSet,
-    Wishes,
-    make_pairs,
-)
+from experiment.materials.treebank.pairs.pairs import PairSet, Wishes, make_pairs
 from experiment.materials.treebank.pairs.relations import (
+    ADPOSITION_NOUN,
     DETERMINER_NOUN,
     RELATIONS,
     SUBJECT_VERB,
 )
 from experiment.materials.treebank.pairs.sources import Source
+from experiment.materials.treebank.pairs.wrong_forms import ALSO_RIGHT, CUE_FITS, SYNCRETIC
 from experiment.records import Item
 from tests.experiment.materials.treebank.treebanks import written
 
@@ -109,7 +104,7 @@ def test_an_item_names_its_sentence_its_rule_and_its_licence(
     sentences[-1] = sentences[-1]._replace(sent_id="a-1")
     extra = dict(items_of(sentences)[0].extra)
     assert extra["source"] == "it_own-ud-dev.conllu"
-    assert (extra["rule"], extra["licence"]) == ("Number of the verb with its subject", "CC0")
+    assert (extra["rule"], extra["licence"]) == ("Number of the verb and its subject", "CC0")
     assert extra["change"] in ("Sing to Plur", "Plur to Sing")
     assert extra["critical"] == "3"
 
@@ -191,3 +186,46 @@ def test_a_lexicon_of_another_language_is_refused(
     (tmp_path / "izh").write_text("hammaz\thampahat\tN;PL;NOM\n")
     with pytest.raises(MaterialsError, match="no word in common"):
         pairs_of(treebank(*plain_clauses()), tmp_path / "izh")
+
+
+def at_home(noun: str, *after: str) -> list[str]:
+    """A sentence with a preposition before a noun, and what follows the noun."""
+    return [
+        "1 Dorme dormire VERB V VerbForm=Fin 0 root",
+        "2 con con ADP E _ 3 case",
+        f"3 {noun} {noun} NOUN S _ 1 obl",
+        *after,
+        f"{4 + len(after)} . . PUNCT FS _ 1 punct",
+        "",
+    ]
+
+
+def test_an_adposition_with_a_fixed_place_changes_it(treebank: Callable[..., list[Sentence]]):
+    adverbs = ("4 oggi oggi ADV B _ 1 advmod", "5 qui qui ADV B _ 1 advmod")
+    # A noun follows: the preposition could belong to it.
+    with_name = ("4 Anna Anna PROPN SP _ 1 nsubj", "5 qui qui ADV B _ 1 advmod")
+    rows = [*20 * at_home("gatti", *adverbs), *at_home("cani", *with_name)]
+    sentences = treebank(*rows)
+    wishes = Wishes((ADPOSITION_NOUN,), ("Order",), 50)
+    made = make_pairs(sentences, Forms(sentences), wishes, 1)
+    path = Path(sentences[0].where.rpartition(":")[0])
+    (item,) = make_items(made.pairs, [Source(path, "CC0")], [])
+    assert item.good == "Dorme con gatti oggi qui ."
+    assert item.bad == "Dorme gatti con oggi qui ."
+    assert dict(item.extra)["change"] == "before the noun to after the noun"
+    assert made.counts["order left out: the moved word could belong to another one"] == 1
+
+
+def test_an_adposition_on_either_side_stays_where_it_is(
+    treebank: Callable[..., list[Sentence]],
+):
+    adverbs = ("4 oggi oggi ADV B _ 1 advmod", "5 qui qui ADV B _ 1 advmod")
+    after = [
+        "1 Dorme dormire VERB V VerbForm=Fin 0 root",
+        "2 gatti gatti NOUN S _ 1 obl",
+        "3 con con ADP E _ 2 case",
+        "",
+    ]
+    sentences = treebank(*20 * at_home("gatti", *adverbs), *after)
+    wishes = Wishes((ADPOSITION_NOUN,), ("Order",), 50)
+    assert make_pairs(sentences, Forms(sentences), wishes, 1).pairs == []
