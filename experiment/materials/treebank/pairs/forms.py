@@ -19,7 +19,7 @@ from experiment.materials.treebank.pairs.features import (
 # A rarer reading of a form in the treebank counts as an error of annotation.
 _LEAST_SHARE_OF_READING = 0.02
 # From this share on, two cells of a paradigm count as alike for words with a gap in one of them.
-_ALIKE, _FEWEST_LEMMAS = 0.2, 3
+_ALIKE, _FEWEST_LEMMAS = 0.05, 3
 _VERBS, _NOUNS = ("VERB", "AUX"), ("NOUN", "PROPN")
 _INHERENT = ("Gender", "Animacy", "NounClass")
 
