@@ -37,8 +37,8 @@ def test_the_main_job_ends_with_the_table_the_report_and_what_to_do_next(main_jo
     assert "SIMULATED PARTICIPANTS" in done.stdout
     (report,) = instance.glob("studies/minimal-*/report/report.html")
     assert str(report) in done.stdout
-    assert "make study KEEP=1" in done.stdout
-    assert "make stop" in done.stdout
+    assert "parallax demo minimal --keep" in done.stdout
+    assert "parallax stop" in done.stdout
 
 
 def test_the_main_job_leaves_no_server_running(main_job):

@@ -68,7 +68,8 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help="How many studies to simulate.")  # fmt: skip
 @click.option("--difference", type=click.FloatRange(min=0, min_open=True),
               help=("The effect to detect.  [default: the comparison's smallest_effect, or .05 in "
-                    "accuracy, .5 points of a rating, .1 in the share of yes]"))  # fmt: skip
+                    "accuracy, .5 points of a rating (5 of a slider), .1 in the share of "
+                    "yes]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
               help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option(

@@ -84,8 +84,9 @@ def demo(
     if keep:
         _serve_link(name, study_folder, listen, instance_option)
     else:
-        click.echo("\nTo take part yourself: make study KEEP=1, then open the link it prints.")
-    click.echo("To stop the server afterwards: make stop")
+        again = " ".join(("parallax", "demo", name, "--keep", *instance_option))
+        click.echo(f"\nTo take part yourself: {again}, then open the link it prints.")
+    click.echo(f"To stop the server afterwards: {' '.join(('parallax', 'stop', *instance_option))}")
 
 
 def _name_results(name: str) -> str:

@@ -16,6 +16,7 @@ from webapp.database.engine import make_sessions, open_database, reading
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
+from webapp.server.server_control import find_running_server
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
@@ -153,7 +154,8 @@ def owner_link(instance: Path) -> None:
 
     It works once, for an hour, and only while there is no owner.
     """
-    link = make_first_owner_link(instance)
+    server = find_running_server(instance)
+    link = make_first_owner_link(instance, server.url if server else "")
     if link is None:
         raise WebappError(
             "an owner exists, so there is no link for the first one",

@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from analysis.errors import AnalysisError
 from analysis.power.cells import Coded, ScaleModel
 from analysis.power.command import power
+from analysis.power.planned_tests import usual_effect
 from analysis.power.simulated_choices import Assumptions
+from experiment.studies.load import load_study
 
 RATINGS = Path("tests/data/presentations/ratings")
 MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong,bad,{}\n"
@@ -128,3 +130,12 @@ def test_a_slider_is_simulated_as_finely_divided_nine_points():
                         np.random.default_rng(1))  # fmt: skip
     assert set(drawn) == set(range(101))
     assert drawn.mean() == pytest.approx(30, abs=4 * drawn.std() / np.sqrt(len(own)))
+
+
+def test_the_usual_effect_of_a_slider_is_in_its_own_positions():
+    rating, slider = (
+        load_study("minimal").model_copy(update={"response": name, "exclusion": []})
+        for name in ("rating", "slider")
+    )
+    assert usual_effect("rating", rating) == 0.5
+    assert usual_effect("rating", slider) == 5
