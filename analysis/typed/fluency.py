@@ -158,10 +158,10 @@ def _lists_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
             Column("entries", "Entries", "estimate"),
             Column("repetitions", "Repetitions", "number"),
             Column("n_different", "Different in all", "count"),
-            Column("common", "Most frequent (people)", "text"),
             Column("n_people", "People", "count"),
             Column("n_none", "No entry", "count"),
             *withheld,
+            Column("common", "Most frequent (people)", "text"),
         ),
         section=Section.ANSWERS,
     )
