@@ -14,7 +14,7 @@ from experiment.coding.dictionary import (
     primary_language,
 )
 from experiment.coding.normalise import RULES as NORMALISATIONS
-from experiment.errors import ParallaxError, StudyError, prefix_location
+from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.base import Assessment, PlannedStudy, PlannedTrial, never
 from experiment.exclusion.selection import Counted, Selection
 from experiment.records import Judgment
@@ -64,7 +64,7 @@ class UnknownWords(Selection):
             )
         fault = self._find_language_fault()
         if fault is not None:
-            raise prefix_location(fault, "study.toml, exclusion")
+            raise fault
         code = primary_language(self.language)
         dictionary = load_dictionary(code)
         n_unknown = sum(

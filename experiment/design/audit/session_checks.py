@@ -188,9 +188,7 @@ def _check_correct_sessions_kept(
 def _make_correct_judgments(session: Session, response: ResponseType) -> Iterator[Judgment]:
     """Return a session's error-free judgments.
 
-    Ratings of items with one version are never errors. These ratings vary within each cell of the
-    design and between cells, as an attentive participant's do. Typed answers differ where none is
-    expected.
+    Ratings of single versions, and texts where none is expected, vary within and between cells.
     """
     right_positions: dict[tuple[str, str, Kind], int] = {}
     for trial in session.trials:

@@ -80,8 +80,17 @@ def test_a_language_without_dictionary_and_a_missing_library_stop_the_rule(
     monkeypatch: pytest.MonkeyPatch,
 ):
     answers = typing(*["sdfg"] * 5)
-    with pytest.raises(StudyError, match=r'no dictionary of the language "zh".*Expected one of: ar'):
+    with pytest.raises(StudyError) as refused:
         judged(answers, "unknown_words", language="zh", max_share=0.5)
+    assert str(refused.value).startswith(
+        'language: the exclusion rule "unknown_words" has no dictionary of '
+        'the language "zh". Expected one of: ar, de, en,'
+    )
     monkeypatch.setitem(sys.modules, "spellchecker", None)
-    with pytest.raises(StudyError, match=r"package spellchecker.*parallax-experiments\[words\]"):
+    with pytest.raises(StudyError) as missing:
         judged(answers, "unknown_words", language="en", max_share=0.5)
+    assert str(missing.value) == (
+        'rule: the exclusion rule "unknown_words" needs the package '
+        "spellchecker. Install it with `pip install 'parallax-experiments[words]'`, or delete the "
+        "rule."
+    )
