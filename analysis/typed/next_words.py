@@ -70,8 +70,8 @@ def count_next_words(run: ExportedRun, same: SameAnswers) -> dict[str, NextWords
     }
     rows = judgments(run).astype({"item_id": str, "version": str})
     keys = zip(rows["item_id"], rows["version"], strict=True)
-    rows = rows.assign(beginning=[beginnings.get(key) for key in keys], person=people_of(rows))
-    rows = rows[rows["beginning"].notna()]
+    rows = rows.assign(beginning=[beginnings.get(key, "") for key in keys], person=people_of(rows))
+    rows = rows[rows["beginning"] != ""]
     if rows.empty:
         return {}
     typed = [
