@@ -41,6 +41,9 @@ def test_a_misspelt_word_becomes_its_most_common_neighbour_and_others_stay() -> 
     step = load_step("spelling", "en-GB")
     assert [step("house"), step("hosue"), step("wrold")] == ["house", "house", "world"]
     assert step("zzzzzzzz") == "zzzzzzzz"
+    # Normalised answers have ss for ß, and the French dictionary oe for œ.
+    assert load_step("spelling", "de")("strasse") == "strasse"
+    assert load_step("spelling", "fr")("œuf") == "œuf"
     with pytest.raises(AnalysisError, match='does not know the language "zh"'):
         load_step("spelling", "zh")
 
