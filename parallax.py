@@ -256,6 +256,10 @@ _READING = {
         "analysis.commands.reading",
         "Write MODEL's surprisal of every word or region that participants of a study read.",
     ),
+    "cloze": Lazy(
+        "analysis.commands.reading:cloze",
+        "Write people's surprisal of the words that participants of a study read.",
+    ),
 }
 _MAZE = {
     "distractors": Lazy(

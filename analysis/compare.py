@@ -127,8 +127,9 @@ def compare(
     "--surprisal",
     multiple=True,
     type=_PATH,
-    help="A table that `parallax reading surprisal` wrote, for a study that is read step by step; "
-    "repeat it for more models, which are named by their files.",
+    help="A table that `parallax reading surprisal` or `parallax reading cloze` wrote, for a study "
+    "that is read step by step; repeat it for more models, which are named by their files and "
+    "compared on the words that all tables have.",
 )
 @click.option(
     "--ages",
@@ -351,7 +352,7 @@ def _load_people(
 
 def _read_surprisals_in_bits(path: Path) -> pd.DataFrame:
     """Return a surprisal table in bits."""
-    frame, unit = read_surprisal(path)
+    frame, unit = read_surprisal(path, missing=True)
     bits = frame[unit] if unit == "surprisal_bits" else frame[unit] / math.log(2)
     return frame.assign(surprisal_bits=bits)[["text_id", "position", "text", "surprisal_bits"]]
 

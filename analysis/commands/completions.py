@@ -53,7 +53,7 @@ def completions(
             where=str(out),
             expected="a name that ends in .csv",
         )
-    people = _load_answers(run, judgments, items)
+    people = load_answers(run, judgments, items)
     blanks = find_blanks(people)
     scorer = load_scorer(model, device)
     as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
@@ -69,7 +69,8 @@ def completions(
     click.echo(f"{out}: {n_words:,} words in {len(blanks):,} texts by {scorer.name}")
 
 
-def _load_answers(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
+def load_answers(run: Path | None, judgments: Path | None, items: Path | None) -> ExportedRun:
+    """Return the typed answers of an exported run, or of an import."""
     if run and not judgments:
         return load_run(run)
     if judgments and not run:

@@ -59,8 +59,12 @@ def parse_numbers(
     return values
 
 
-def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
+def read_surprisal(path: Path, *, missing: bool = False) -> tuple[pd.DataFrame, str]:
     """Read a table written by `parallax lm surprisal`, and return it with its unit's column.
+
+    Args:
+        path: The table.
+        missing: Whether words may have no surprisal, as in those of `parallax reading cloze`.
 
     Raises:
         AnalysisError: The file is not such a table.
@@ -77,7 +81,7 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
     texts = pd.DataFrame([row.values for row in table.rows])
     frame = pd.DataFrame({"text_id": texts["text_id"], "text": texts["text"]})
     frame["position"] = parse_positions(table, "position")
-    frame[unit] = parse_numbers(table, unit, least=0)
+    frame[unit] = parse_numbers(table, unit, least=0, missing=missing)
     if frame.duplicated(KEYS).any():
         raise AnalysisError(
             "two rows have the same text and position",

@@ -126,7 +126,7 @@ def _words_with_surprisal(
     inputs: FindingInputs, comparison: PlannedComparison, model: str
 ) -> pd.DataFrame:
     """Return the words read in the comparison's regions, with a model's surprisal as ``x``."""
-    words = dict(times_with_surprisal(inputs))[model]
+    words = times_with_surprisal(inputs).by_model[model]
     words = words[words["construction"].astype(str).isin(comparison.constructions)]
     if regions := comparison.declaration.regions:
         words = words[words[RELATIVE_REGION].isin(regions)]

@@ -3,7 +3,8 @@
 The shape is a smooth, compared with a straight line.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -30,8 +31,28 @@ from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
 BITS = "surprisal_bits"
+_BITS_BEFORE = f"prev1_{BITS}"
 BASELINE = ("length", "prev1_length", "position")
-_FEWEST_UNITS = 4
+_FEWEST_UNITS, _FEWEST_HELD_OUT = 4, 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredReadings:
+    """Reading times with the surprisals of several models, all of the same words.
+
+    Attributes:
+        by_model: The readings with each model's surprisals and the other predictors. The surprisal
+            of the word before is missing if not every table has it for all of these words.
+        note: On how many words the models are compared, if a table lacks some; else empty.
+    """
+
+    by_model: Mapping[str, pd.DataFrame]
+    note: str = ""
+
+    @property
+    def with_word_before(self) -> bool:
+        """Whether the surprisal of the word before is a predictor."""
+        return all(_BITS_BEFORE in frame for frame in self.by_model.values())
 
 
 def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
@@ -39,13 +60,13 @@ def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
     return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
 
 
-def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield each model's name, and the readings with its surprisals and the other predictors.
+def times_with_surprisal(inputs: FindingInputs) -> ScoredReadings:
+    """Return the readings of the words of which every table has a surprisal.
 
     ``position`` is the word's, and ``trial`` the trial's place in the session.
 
     Raises:
-        AnalysisError: A word has no surprisal, or differs from the scored word.
+        AnalysisError: A table lacks a word that was read, or has another word in its place.
     """
     times = select_readings(inputs.run, inputs.data.judgments)
     frame = keep_right_words(times.frame)
@@ -53,8 +74,44 @@ def times_with_surprisal(inputs: FindingInputs) -> Iterator[tuple[str, pd.DataFr
         text_id=text_ids(frame), read=frame["text"].astype(str), trial=frame["position"]
     )
     frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
-    for model, surprisal in inputs.options.surprisal.items():
-        yield model, _join_surprisals(frame, surprisal, model)
+    return _keep_same_words(
+        {
+            model: _join_surprisals(frame, surprisal, model)
+            for model, surprisal in inputs.options.surprisal.items()
+        }
+    )
+
+
+def _keep_same_words(joined: Mapping[str, pd.DataFrame]) -> ScoredReadings:
+    """Keep the readings of words that every table scores, without sentences' first words."""
+    if not joined:
+        return ScoredReadings({})
+    is_later = ~np.logical_or.reduce([frame["is_first"].astype(bool) for frame in joined.values()])
+    has_bits = {model: is_later & frame[BITS].notna() for model, frame in joined.items()}
+    is_kept = np.logical_and.reduce([*has_bits.values()])
+    kept = {model: frame[is_kept].reset_index(drop=True) for model, frame in joined.items()}
+    lacks_before = any(frame[_BITS_BEFORE].isna().any() for frame in kept.values())
+    if is_kept.sum() == is_later.sum() and not lacks_before:
+        return ScoredReadings(kept)
+    words = next(iter(joined.values()))[KEYS]
+    n_words = {model: _count_words(words[has]) for model, has in has_bits.items()}
+    note = (
+        f"All rows are about the same {_count_words(words[is_kept]):,} of "
+        f"{_count_words(words[is_later]):,} words, those of which every table has a surprisal ("
+        + ", ".join(f"{model}: {n:,}" for model, n in n_words.items())
+        + ")."
+    )
+    if lacks_before:
+        kept = {model: frame.drop(columns=_BITS_BEFORE) for model, frame in kept.items()}
+        note += (
+            " The surprisal of the word before is no predictor, because not every table has it for "
+            "all of these words."
+        )
+    return ScoredReadings(kept, note)
+
+
+def _count_words(words: pd.DataFrame) -> int:
+    return len(words.drop_duplicates())
 
 
 def scale_to_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -66,20 +123,29 @@ def scale_to_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
 
 def _run(inputs: FindingInputs) -> Findings:
     rows, left_out = [], []
-    for model, joined in times_with_surprisal(inputs):
-        n_units = joined["unit"].nunique()
-        if n_units < _FEWEST_UNITS:
-            left_out.append(f"Surprisal of {model} was left out: {n_units} frames are too few.")
+    scored = times_with_surprisal(inputs)
+    for model, joined in scored.by_model.items():
+        n_units, n_words = joined["unit"].nunique(), _count_words(joined[KEYS])
+        if n_units < _FEWEST_UNITS or n_words < _FEWEST_HELD_OUT:
+            left_out.append(
+                f"Surprisal of {model} was left out: {n_words} words in {n_units} frames are too "
+                f"few. {scored.note}".rstrip()
+            )
             continue
         rows.append({"model": model, **_surprisal_effect(joined)})
     table = pd.DataFrame(rows)
     if table.empty:
         return Findings(left_out=tuple(left_out))
+    added = (
+        "the surprisals of the word and of the one before"
+        if scored.with_word_before
+        else "the word's surprisal"
+    )
     report_table = inputs.context.table(
         "surprisal_times",
         "Surprisal and reading times",
-        "The slowdown of a word per bit of surprisal, and how much the surprisals of the word and "
-        "of the one before improve the log-likelihood of held-out words' mean times.",
+        f"The slowdown of a word per bit of surprisal, and the gain by {added} in the "
+        "log-likelihood of held-out words' mean times.",
         scale_to_thousand_words(table),
         (
             Column("label", "", "text"),
@@ -92,8 +158,9 @@ def _run(inputs: FindingInputs) -> Findings:
             "The slope: regression of log reading times on length, the length of the word before, "
             "position, and surprisal; 95% interval clustered by participant and by frame. Held "
             "out: ten folds of frames (Goodkind & Bicknell, 2018; Wilcox et al., 2023), words' "
-            "means over participants, the same predictors with and without the surprisals of the "
-            "word and of the one before. A sentence's first word is left out.",
+            f"means over participants, the same predictors with and without {added}. A sentence's "
+            "first word is left out.",
+            *filter(None, [scored.note]),
         ),
         Section.READING,
     )
@@ -104,7 +171,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
     """Join readings with predictors, checking that each word is the scored word.
 
     Raises:
-        AnalysisError: A word has no surprisal, or differs from the scored word.
+        AnalysisError: A word has no row in the table, or differs from the word there.
     """
     predictors = add_predictors(surprisal, [BITS], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
@@ -124,7 +191,7 @@ def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -
             model,
             "the words that were read",
         )
-    return joined[~joined["is_first"].astype(bool)].reset_index(drop=True)
+    return joined
 
 
 def _make_mismatch_error(problem: str, model: str, expected: str) -> AnalysisError:
@@ -142,7 +209,7 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
     effect = slope(y, np.column_stack([base, joined[BITS]]), [person, unit])
     words = _average_by_word(joined)
-    surprisals = words[[BITS, f"prev1_{BITS}"]].to_numpy(dtype=float)
+    surprisals = words[[name for name in (BITS, _BITS_BEFORE) if name in words]].to_numpy(float)
     gained = delta_loglik(
         words["log_rt"].to_numpy(dtype=float), add_intercept(words, BASELINE), surprisals,
         codes(words["unit"].astype(str))[0],
@@ -159,7 +226,8 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
 
 def _average_by_word(joined: pd.DataFrame) -> pd.DataFrame:
     """Return one row per word: its mean log time over participants, predictors and unit."""
-    firsts = {name: (name, "first") for name in (*BASELINE[:2], BITS, f"prev1_{BITS}", "unit")}
+    names = (*BASELINE[:2], BITS, _BITS_BEFORE, "unit")
+    firsts = {name: (name, "first") for name in names if name in joined}
     return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
 
 
@@ -186,14 +254,15 @@ SURPRISAL_TIMES = Finding(
 )
 
 
-_LINEAR_PREDICTORS = (*BASELINE, f"prev1_{BITS}")
 # With fewer words, a fold's smooth would overfit single words.
 _FEWEST_WORDS, _POINTS = 40, 60
 
 
 def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
-    for model, joined in times_with_surprisal(inputs):
+    scored = times_with_surprisal(inputs)
+    before = (_BITS_BEFORE,) if scored.with_word_before else ()
+    for model, joined in scored.by_model.items():
         words = _average_by_word(joined)
         x, unit = words[BITS].to_numpy(float), codes(words["unit"].astype(str))[0]
         if len(words) < _FEWEST_WORDS or len(np.unique(x)) < 2 * N_KNOTS or unit.max() < 1:
@@ -201,7 +270,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
                 f"The smooth of {model}'s surprisal was left out: {len(words)} words are too few."
             )
             continue
-        y, linear = words["log_rt"].to_numpy(float), add_intercept(words, _LINEAR_PREDICTORS)
+        y, linear = words["log_rt"].to_numpy(float), add_intercept(words, (*BASELINE, *before))
         smooth = fit_smooth(y, linear, x)
         gained = delta_smooth(y, linear, x, unit)
         rows.append({"model": model, "edf": smooth.edf, **_gain_columns(gained, words)})
@@ -222,10 +291,12 @@ def _run_shape(inputs: FindingInputs) -> Findings:
             Column("n_words", "Words", "count"),
         ),
         (
-            "Words' mean log times by length, the length of the word before, position, the "
-            f"surprisal of the word before, and a cubic regression spline ({N_KNOTS} knots) of the "
-            "word's own surprisal, penalised by restricted maximum likelihood (Wood, 2011), as R's "
-            "mgcv fits it. Ten folds of frames. Below zero, the line predicts better.",
+            "Words' mean log times by length, the length of the word before, position, "
+            + ("the surprisal of the word before, " if before else "")
+            + f"and a cubic regression spline ({N_KNOTS} knots) of the word's own surprisal, "
+            "penalised by restricted maximum likelihood (Wood, 2011), as R's mgcv fits it. Ten "
+            "folds of frames. Below zero, the line predicts better.",
+            *filter(None, [scored.note]),
         ),
         Section.READING,
     )

@@ -75,7 +75,7 @@ def find_blanks(run: ExportedRun) -> list[Blank]:
         )
     if not blanks:
         raise AnalysisError(
-            "no text has one gap, so that no model can complete one",
+            "no text has one gap",
             where=str(run.folder),
             expected="___ once in texts of the items",
         )

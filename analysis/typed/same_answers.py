@@ -12,6 +12,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.finding import FindingInputs
 from analysis.typed.variants import VARIANTS_TABLE, Variants
 from experiment.coding.normalise import normalise
+from experiment.studies.study import Study
 
 _INSTALL = "pip install 'parallax-experiments[words]'"
 Step = Callable[[str], str]
@@ -57,11 +58,17 @@ def same_answers_of(inputs: FindingInputs) -> SameAnswers:
     Raises:
         AnalysisError: The library of a step is not installed, or does not know the language.
     """
-    study = inputs.run.study
+    return load_same_answers(inputs.run.study, inputs.options.variants)
+
+
+def load_same_answers(study: Study, variants: Variants) -> SameAnswers:
+    """Return as which answers the texts of a study count, by a table and the study's own steps.
+
+    Raises:
+        AnalysisError: The library of a step is not installed, or does not know the language.
+    """
     names = study.analysis.same_answers
-    return SameAnswers(
-        inputs.options.variants, {name: load_step(name, study.study.language) for name in names}
-    )
+    return SameAnswers(variants, {name: load_step(name, study.study.language) for name in names})
 
 
 def load_step(name: str, language: str) -> Step:

@@ -110,8 +110,10 @@ SCORED = pd.DataFrame(
 
 def test_readings_are_joined_with_the_surprisal_of_the_same_words():
     joined = surprisal._join_surprisals(READ, SCORED, "m")
+    assert joined["surprisal_bits"].tolist() == [1.0, 2.0, 3.0]
     # The first word of a sentence has no word before it to predict from.
-    assert joined["surprisal_bits"].tolist() == [2.0, 3.0]
+    kept = surprisal._keep_same_words({"m": joined})
+    assert kept.by_model["m"]["surprisal_bits"].tolist() == [2.0, 3.0] and not kept.note
     with pytest.raises(AnalysisError, match=r"1 reading times have no surprisal.*1:good, step 3"):
         surprisal._join_surprisals(READ, SCORED[:2], "m")
     with pytest.raises(AnalysisError, match='"dog" was read and "cat" was scored: 1:good, step 2'):

@@ -197,6 +197,40 @@ def test_the_slope_of_surprisal_is_ordinary_least_squares_in_per_cent_a_bit():
     assert found["percent_low"] < found["percent"] < found["percent_high"]
 
 
+def _with_people(given: FindingInputs, first_step: int) -> FindingInputs:
+    """Add a table of people that scores the later words of each sentence only."""
+    lstm = given.options.surprisal["lstm"]
+    bits = (lstm["surprisal_bits"] * lstm["position"]).where(lstm["position"] >= first_step)
+    people = lstm.assign(surprisal_bits=bits)
+    return with_options(given, ComparisonOptions(surprisal={"lstm": lstm, "people": people}))
+
+
+def test_models_and_people_are_compared_on_the_words_that_both_have():
+    given, read = _read_with_surprisal()
+    findings = SURPRISAL_TIMES.run(_with_people(given, 3))
+    lstm, people = findings.statistics["surprisal_times"].to_dict("records")
+    later = read[read["step"] >= 3]
+    for row, bits in ((lstm, later["bits"]), (people, later["bits"] * later["step"])):
+        # Three words a sentence: length, the length before and position only tell them apart.
+        predictors = pd.get_dummies(later["step"], dtype=float).assign(bits=bits)
+        fitted = sm.OLS(later["log_rt"], predictors.rename(columns=str)).fit()
+        assert row["percent"] == pytest.approx(100 * (np.exp(fitted.params["bits"]) - 1))
+        assert row["n_readings"] == 3 * 96 and row["n_words"] == 3 * FRAMES
+    assert findings.tables[0].notes[1] == (
+        "All rows are about the same 24 of 32 words, those of which every table has a surprisal "
+        "(lstm: 32, people: 24). The surprisal of the word before is no predictor, because not "
+        "every table has it for all of these words."
+    )
+
+
+def test_few_common_words_are_no_comparison():
+    findings = SURPRISAL_TIMES.run(_with_people(_read_with_surprisal()[0], 5))
+    assert findings.tables == () and [text.split(".")[0] for text in findings.left_out] == [
+        f"Surprisal of {name} was left out: 8 words in 8 frames are too few"
+        for name in ("lstm", "people")
+    ]
+
+
 def test_a_declared_slope_of_surprisal_is_that_within_participants():
     given, read = _read_with_surprisal()
     declared = [Comparison(name="surprisal", compare="slope of surprisal", predicted="positive")]

@@ -1,0 +1,97 @@
+"""How many people typed each word after the beginning of a text: people's surprisal of what comes.
+
+Beginnings are compared by the rules for typed answers, but with their punctuation: a comma changes
+what people expect.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log2
+
+from analysis.data.join import judgments
+from analysis.data.load import ExportedRun
+from analysis.typed.cloze import SMOOTHING_K, SMOOTHING_V, count_answers, people_of
+from analysis.typed.completions import find_blanks
+from analysis.typed.same_answers import SameAnswers
+from experiment.coding.normalise import RULES
+
+
+@dataclass(frozen=True, slots=True)
+class NextWords:
+    """People's completions of one beginning.
+
+    Attributes:
+        texts: The items whose texts begin so.
+        n_people: How many people saw one of these texts.
+        counts: How many of them gave each answer.
+        same: As which answer a text counts.
+    """
+
+    texts: tuple[str, ...]
+    n_people: int
+    counts: Mapping[str, int]
+    same: SameAnswers
+
+    def count(self, word: str) -> int:
+        """Return how many people typed a word."""
+        return self.counts.get(self.same.answer(self.texts[0], word), 0)
+
+    def surprisal_bits(self, word: str) -> float:
+        """Return people's surprisal of a word, smoothed as in the report of typed answers."""
+        smoothed = (self.count(word) + SMOOTHING_K) / (self.n_people + SMOOTHING_K * SMOOTHING_V)
+        return -log2(smoothed)
+
+
+def normalise_beginning(text: str) -> str:
+    """Return the form in which beginnings of texts are compared."""
+    for name, change in RULES.items():
+        if name != "punctuation":
+            text = change(text)
+    return text
+
+
+def count_next_words(run: ExportedRun, same: SameAnswers) -> dict[str, NextWords]:
+    """Return people's completions by the beginning of the text, for texts that end with their gap.
+
+    Texts with the same beginning are one text. After the gap there may be punctuation.
+
+    Args:
+        run: A run, or an import, of typed answers.
+        same: As which answers texts count.
+
+    Raises:
+        AnalysisError: The run has no typed answers, or no text has just one gap.
+    """
+    beginnings = {
+        (blank.item_id, blank.version): beginning
+        for blank in find_blanks(run)
+        if (beginning := normalise_beginning(blank.before))
+        and not any(map(str.isalnum, blank.after))
+    }
+    rows = judgments(run).astype({"item_id": str, "version": str})
+    keys = zip(rows["item_id"], rows["version"], strict=True)
+    rows = rows.assign(beginning=[beginnings.get(key, "") for key in keys], person=people_of(rows))
+    rows = rows[rows["beginning"] != ""]
+    if rows.empty:
+        return {}
+    typed = [
+        same.answer(item_id, text)
+        for item_id, text in zip(
+            rows["item_id"], rows["typed"].astype(object).fillna("").astype(str), strict=True
+        )
+    ]
+    answers = rows[["no_answer"]].assign(
+        item_id=rows["beginning"], version="", typed=typed, participant=rows["person"]
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for row in count_answers(answers).to_dict("records"):
+        counts.setdefault(row["item_id"], {})[row["answer"]] = int(row["n"])
+    return {
+        str(beginning): NextWords(
+            tuple(texts["item_id"].unique()),
+            texts["person"].nunique(),
+            counts.get(str(beginning), {}),
+            same,
+        )
+        for beginning, texts in rows.groupby("beginning", sort=False)
+    }
