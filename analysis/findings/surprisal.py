@@ -132,6 +132,9 @@ def _run(inputs: FindingInputs) -> Findings:
                 f"few. {scored.note}".rstrip()
             )
             continue
+        if joined[BITS].nunique() == 1:
+            left_out.append(f"Surprisal of {model} was left out: all words have the same.")
+            continue
         rows.append({"model": model, **_surprisal_effect(joined)})
     table = pd.DataFrame(rows)
     if table.empty:
