@@ -226,6 +226,8 @@ class Judgment:
         ratings: The point of each scale, as (name, point), if a trial has several.
         version: The version that was shown alone; empty if options were shown.
         answer: The answer in words for an exclusion's evidence; empty if it is the side.
+        typed: The text as it was typed, with " | " between the texts of several gaps or the entries
+            of a list; empty if nothing was typed.
         steps: The measurements of each word or region of a step-by-step reading; None for other
             trials.
         is_late: Whether the answer came after the deadline; None if there is none.
@@ -243,6 +245,7 @@ class Judgment:
     rating: int | None = None
     version: str = ""
     answer: str = ""
+    typed: str = ""
     steps: Steps | None = None
     is_late: bool | None = None
     ratings: tuple[tuple[str, int], ...] = ()

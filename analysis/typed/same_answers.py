@@ -11,10 +11,15 @@ from functools import cache
 from analysis.errors import AnalysisError
 from analysis.findings.finding import FindingInputs
 from analysis.typed.variants import VARIANTS_TABLE, Variants
+from experiment.coding.dictionary import (
+    INSTALL_WORDS,
+    list_languages,
+    load_dictionary,
+    primary_language,
+)
 from experiment.coding.normalise import normalise
 from experiment.studies.study import Study
 
-_INSTALL = "pip install 'parallax-experiments[words]'"
 Step = Callable[[str], str]
 
 
@@ -78,12 +83,12 @@ def load_step(name: str, language: str) -> Step:
         AnalysisError: Its library is not installed, or does not know the language.
     """
     try:
-        return cache(_STEPS[name](language.split("-")[0].lower()))
+        return cache(_STEPS[name](primary_language(language)))
     except ImportError as error:
         raise AnalysisError(
             f'the step "{name}" of same_answers needs the package {error.name}',
             where="study.toml, [analysis]",
-            remedy=f"Install it with `{_INSTALL}`, or delete the step",
+            remedy=f"Install it with `{INSTALL_WORDS}`, or delete the step",
         ) from error
 
 
@@ -101,19 +106,8 @@ def _load_spelling(language: str) -> Step:
 
     Neighbours differ by one insertion, deletion, substitution or exchange of letters.
     """
-    from spellchecker import SpellChecker
-
-    _check_language("spelling", language, SpellChecker.languages())
-    checker = SpellChecker(language=language, distance=1)
-
-    def correct(word: str) -> str:
-        if word in checker:
-            return word
-        # Of equally common ones the first in the alphabet: sets have no order.
-        neighbours = sorted(checker.candidates(word) or {word})
-        return str(max(neighbours, key=checker.word_usage_frequency))
-
-    return correct
+    _check_language("spelling", language, list_languages())
+    return load_dictionary(language).correct
 
 
 _STEPS: Mapping[str, Callable[[str], Step]] = {"spelling": _load_spelling, "lemma": _load_lemmas}

@@ -43,6 +43,7 @@ _RULES = {
     "same_side": "max_share = 0.6",
     "same_side, scales": "max_share = 0.6",
     "same_side, typed": "max_share = 0.6",
+    "unknown_words, typed": 'language = "en"\nmax_share = 0\nmin_answers = 1',
     "rating_gap, pairs rated": "min_gap = 2",
     "outlier": 'measure = "log_rt"\ncutoff = 1.0',
     "agent_likelihood": "automatic = true\nmax_likelihood = 0.1",

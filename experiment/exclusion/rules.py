@@ -25,6 +25,7 @@ RULES = Registry(
         "too_slow": "experiment.exclusion.times:TooSlow",
         "too_late": "experiment.exclusion.times:TooLate",
         "same_side": "experiment.exclusion.sides:SameSide",
+        "unknown_words": "experiment.exclusion.unknown_words:UnknownWords",
         "rating_gap": "experiment.exclusion.rating_gap:RatingGap",
         "incomplete": "experiment.exclusion.questionnaire:Incomplete",
         "not_native": "experiment.exclusion.questionnaire:NotNative",

@@ -56,11 +56,13 @@ class SameSide(ScaleRule):
             side, longest = max(
                 ((side, len(list(run))) for side, run in groupby(sides)), key=lambda run: run[1]
             )
-            evidence = f"{longest} of the {len(sides)} {self.trials} in a row on {side}"
+            evidence = f"{longest} of the {len(sides)} {self.trials} in a row on "
+            evidence += _describe_side(side, counted)
             return longest <= self.max_run, f"{evidence}; at most {self.max_run} allowed"
         assert self.max_share is not None
         [(side, n)] = Counter(sides).most_common(1)
-        evidence = f"{n} of the {len(sides)} {self.trials} ({n / len(sides):.1%}) on {side}"
+        evidence = f"{n} of the {len(sides)} {self.trials} ({n / len(sides):.1%}) on "
+        evidence += _describe_side(side, counted)
         return n / len(sides) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
@@ -73,3 +75,12 @@ class SameSide(ScaleRule):
                 f"it allows {self.max_run} in a row of {n} trials",
                 expected=f"max_run below {n}",
             )
+
+
+def _describe_side(side: str, counted: Sequence[Judgment]) -> str:
+    """Return a side, a point or an answer in words.
+
+    The evidence quotes no typed text, because it can identify a person.
+    """
+    is_typed = any(judgment.typed and judgment.answer == side for judgment in counted)
+    return "the same text" if is_typed else side

@@ -118,6 +118,7 @@ class ScoredAnswer:
     rating: int | None = None
     version: str = ""
     answer: str = ""
+    typed: str = ""
     steps: Steps | None = None
     ratings: tuple[tuple[str, int], ...] = ()
 

@@ -21,6 +21,7 @@ RESPONDERS = Registry(
         "guessing": "experiment.responses.responders:Guessing",
         "always_first": "experiment.responses.responders:AlwaysFirst",
         "careless": "experiment.responses.responders:Careless",
+        "gibberish": "experiment.responses.responders:Gibberish",
     },
     group="parallax.responders",
     requires=("choose",),
@@ -31,7 +32,7 @@ class Responder(Protocol):
     """A simulated participant's way to answer one trial.
 
     Studies whose items are sentence pairs never pass ``sides``, the versions left and right. A
-    responder that rates also has ``rate``: see ``Rater``.
+    responder that rates also has ``rate``: see ``Rater``; for typed answers see ``Typist``.
     """
 
     def choose(
@@ -70,6 +71,14 @@ class Rater(Protocol):
                 two ends; at one half, alike.
             rng: The random generator.
         """
+
+
+@runtime_checkable
+class Typist(Protocol):
+    """A simulated participant's way to type a word, if it is not as others type it."""
+
+    def type_word(self, word: str, rng: random.Random) -> str:
+        """Return what is typed for a word, in as many characters."""
 
 
 def load_responder(name: str, *, own_code: bool = True) -> Responder:
@@ -176,6 +185,14 @@ class Careless:
     ) -> int:
         """Return a random point in a catch trial, otherwise the point that ``Accurate`` chooses."""
         return _choose_careless_responder(kind).rate(kind, points, is_good, accuracy, rng)
+
+
+class Gibberish(Guessing):
+    """Types consonants at random, and answers trials without typing by chance."""
+
+    def type_word(self, word: str, rng: random.Random) -> str:
+        """Return as many random consonants as the word has characters."""
+        return "".join(rng.choices("bcdfghjklmnpqrstvwxz", k=len(word)))
 
 
 def _choose_careless_responder(kind: Kind) -> Accurate | Guessing:

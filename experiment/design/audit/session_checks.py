@@ -188,8 +188,7 @@ def _check_correct_sessions_kept(
 def _make_correct_judgments(session: Session, response: ResponseType) -> Iterator[Judgment]:
     """Return a session's error-free judgments.
 
-    Ratings of items with one version are never errors. These ratings vary within each cell of the
-    design and between cells, as an attentive participant's do.
+    Ratings of single versions, and texts where none is expected, vary within and between cells.
     """
     right_positions: dict[tuple[str, str, Kind], int] = {}
     for trial in session.trials:
@@ -200,6 +199,8 @@ def _make_correct_judgments(session: Session, response: ResponseType) -> Iterato
             good_side = Side.FIRST if right_positions[cell] % len(PAIR) else None
         arrangement = Arrangement(good_side, trial.options, trial.points)
         judgment = response.score_answer(arrangement, response.correct_answer(arrangement))
+        if judgment.typed and judgment.chose_good is None:
+            judgment = replace(judgment, answer=item.item_id)
         yield Judgment(
             position=trial.position,
             item_id=trial.item_id,

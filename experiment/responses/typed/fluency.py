@@ -10,7 +10,7 @@ from experiment.coding.normalise import normalise
 from experiment.records import PAIR, Item
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
-from experiment.responses.responders import Responder
+from experiment.responses.responders import Responder, Typist
 from experiment.responses.typed.simulated import WORDS
 from experiment.responses.typed.text import (
     GAP_SEPARATOR,
@@ -169,8 +169,11 @@ class Fluency(OneVersion):
 
     def score_answer(self, arrangement: Arrangement, answer: GivenAnswer) -> ScoredAnswer:
         """Return the list, which is neither right nor wrong."""
-        text = GAP_SEPARATOR.join(map(normalise, _read_list(answer).entries))
-        return ScoredAnswer(version=arrangement.options[0], answer=text or NO_ANSWER)
+        typed = _read_list(answer)
+        text = GAP_SEPARATOR.join(map(normalise, typed.entries))
+        return ScoredAnswer(
+            version=arrangement.options[0], answer=text or NO_ANSWER, typed=typed.text
+        )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:
         """Return a list of one entry."""
@@ -208,6 +211,8 @@ class Fluency(OneVersion):
         ]
         rng.shuffle(words)
         entries = words + [word for word in words if rng.random() > known.accuracy]
+        if isinstance(responder, Typist):
+            entries = [responder.type_word(word, rng) for word in entries]
         times = sorted(round(rng.uniform(0, self.seconds * 1000), 1) for _ in entries)
         return GivenAnswer(details={"text": GAP_SEPARATOR.join(entries), "entry_ms": times})
 

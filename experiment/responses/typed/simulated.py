@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 from experiment.responses.base import Known
-from experiment.responses.responders import Responder
+from experiment.responses.responders import Responder, Typist
 from experiment.responses.typed.text import RIGHT
 from experiment.seeds import generator
 
@@ -36,6 +36,8 @@ def simulate_text(
         may_pass: Whether participants may say that they cannot think of an answer.
         rng: The source of randomness.
     """
+    if isinstance(responder, Typist):
+        return responder.type_word(rng.choice(words), rng)
     item = known.item
     side = responder.choose(item.kind, RIGHT, known.accuracy, rng)
     if accepted and side is RIGHT:

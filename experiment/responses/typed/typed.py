@@ -266,6 +266,7 @@ class Typed(OneVersion):
             chosen_side=side,
             version=arrangement.options[0],
             answer=GAP_SEPARATOR.join(map(normalise, self._split(text))) or NO_ANSWER,
+            typed=text,
         )
 
     def correct_answer(self, arrangement: Arrangement) -> GivenAnswer:

@@ -57,5 +57,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
     step: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(AnalysisError, match=r"needs the package .*parallax-experiments\[words\]"):
+    with pytest.raises(
+        AnalysisError, match=r"of same_answers needs the package .*parallax-experiments\[words\]"
+    ):
         load_step(step, "en")

@@ -88,6 +88,7 @@ POWERLESS = {
     ),
 }  # fmt: skip
 # Rules that answers of these examples' types cannot break.
+_WORDS = 'rule = "unknown_words"\nlanguage = "en"\nmax_share = 0.5'
 _RUN, _GAP = 'rule = "same_side"\nmax_run =', 'rule = "rating_gap"\nmin_gap = 1'
 _LATE = 'rule = "too_late"\nmax_share = 0.2'
 OF_TYPES = {
@@ -127,6 +128,13 @@ OF_TYPES = {
         'rule = "incomplete"\n[payment]\nbonus = "per_correct_catch_trial"\nbonus_amount = "0.02"',
         "is for correct catch trials, but no answer of the type",
     ),
+    "typed words of pairs": ("yes_no", f"{_WORDS}", "no answer to the trials is typed"),
+    "more answers than gaps": (
+        "typed", f"{_WORDS}\nmin_answers = 11", "participants type at most 10"
+    ),
+    "no dictionary": (
+        "typed", _WORDS.replace("en", "zh"), 'no dictionary of the language "zh"'
+    ),
     "a run in the Maze": ("maze", f"{_RUN} 10", "can never exclude anyone"),
 }  # fmt: skip
 SOUND_OF_TYPES = [
@@ -134,6 +142,7 @@ SOUND_OF_TYPES = [
     *((one, 'rule = "same_side"\nmax_share = 0.9') for one in ("scales", "given_lists")),
     ("scales", f"{_RUN} 7"), ("read_then_rate", f"{_RUN} 9"), ("given_lists", f"{_RUN} 7"),
     ("yes_no", 'rule = "max_errors"\nmax_errors = 4'), ("deadline", _LATE),
+    ("typed", _WORDS),
     ("self_paced", 'rule = "max_errors"\nmax_errors = 1'),
 ]  # fmt: skip
 SOUND = {
@@ -234,6 +243,15 @@ def test_a_rule_names_a_scale_that_trials_have(tmp_path: Path, example: str, sca
     assert said in str(error)
     own = '\nscale = "plausibility"' if example == "scales" else ""
     assert _with_rule(tmp_path / "sound", example, rule + own).errors == ()
+
+
+def test_the_same_text_where_none_is_expected_excludes_nobody_without_errors(tmp_path: Path):
+    rule = 'rule = "same_side"\nmax_share = 0.8'
+    assert _with_rule(tmp_path, "typed", rule).errors == ()
+    toml = tmp_path / "typed" / "study.toml"
+    toml.write_text(re.sub("(?m)^accepted = .*$", "", toml.read_text("utf-8")), encoding="utf-8")
+    errors = map(str, check_folder(str(toml.parent), 1).errors)
+    assert [error for error in errors if "exclusion" in error] == []
 
 
 _SCALE = 'lowest = "not at all natural"\nhighest = "perfectly natural"\n'

@@ -47,7 +47,7 @@ def test_a_construction_is_told_by_its_title_inside_other_rules_too():
 
 def test_every_rule_of_ours_has_its_own_reason_and_one_that_has_none_is_named():
     reasons = {name: reason(name) for name in RULES.built_in}
-    assert len(set(reasons.values())) == len(RULES.built_in) == 19
+    assert len(set(reasons.values())) == len(RULES.built_in) == 20
     assert all(words != name.replace("_", " ") for name, words in reasons.items())
     assert all(RULES.load(name).name == name for name in RULES.built_in)
     assert reason("our_own") == "our own"
@@ -76,6 +76,7 @@ def shown(rules, *, kept: bool = True, rule: str = "") -> tuple[bool, str, str]:
         ({"rule": "too_fast", "min_median_ms": 300, "kind": "catch"}, True),
         ({"rule": "too_late", "max_share": 0.1}, False),
         ({"rule": "same_side", "max_share": 0.9}, False),
+        ({"rule": "unknown_words", "language": "en", "max_share": 0.5}, False),
         ({"rule": "rating_gap", "min_gap": 1}, False),
         ({"rule": "outlier", "measure": "log_rt"}, False),
         ({"rule": "incomplete"}, True),

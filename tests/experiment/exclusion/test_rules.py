@@ -23,6 +23,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "too_slow": {"above_ms": 5000, "max_share": 0.2},
     "too_late": {"max_share": 0.2},
     "same_side": {"max_share": 0.8},
+    "unknown_words": {"language": "en", "max_share": 0.5},
     "rating_gap": {"min_gap": 1},
     "incomplete": {"max_missing_answers": 0},
     "not_native": {"question": "native", "accepted": "English"},
@@ -49,7 +50,10 @@ def good(name: str = "") -> Answered:
     found = session(
         times=[1000.0] * 10, sides="fsfssfsfsf", questionnaire=QUESTIONNAIRE, n_trials=10
     )
-    found = replace(found, judgments=tuple(replace(one, is_late=False) for one in found.judgments))
+    found = replace(
+        found,
+        judgments=tuple(replace(one, is_late=False, typed="house") for one in found.judgments),
+    )
     found = replace(found, certificate=certify(observed()))
     return found.among(Everyone([*others, found]))
 
@@ -63,7 +67,9 @@ def bad(name: str = "") -> Answered:
     found = session(errors(9), times=times, sides="f" * 10, questionnaire=answers, n_trials=12)
     found = replace(
         found,
-        judgments=tuple(replace(one, is_late=(one.rt_ms or 0) > 2000) for one in found.judgments),
+        judgments=tuple(
+            replace(one, is_late=(one.rt_ms or 0) > 2000, typed="sdfg") for one in found.judgments
+        ),
     )
     program = changed(observed(), arrived_ms=lambda a: 9.0 * a.position, trusted=False)
     found = replace(found, certificate=certify(replace(program, n_devices=2, device_facts=0)))

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from experiment.errors import StudyError
 from experiment.exclusion.base import Answered
+from experiment.responses.base import Arrangement, GivenAnswer
+from experiment.responses.registry import load_response
 from tests.experiment.exclusion.answers import judged, session
 
 
@@ -39,3 +43,32 @@ def test_the_evidence_names_the_side():
 def test_bounds_that_make_no_sense_are_refused(bounds: dict[str, object]):
     with pytest.raises(StudyError, match='"same_side" has wrong parameters'):
         judged(session(sides="fs"), "same_side", **bounds)
+
+
+@pytest.mark.parametrize(
+    ("response", "texts", "text"),
+    [
+        ("typed", ("Tree", "tree.", "house", "tree", "bush"), "the same text"),
+        ("typed", ("", "tree", "", "", "bush"), "no answer"),
+        ("fluency", ("dog | cat", "Dog | cat", "cat | dog", "dog | cat", "dog"), "the same text"),
+    ],
+)
+def test_the_same_typed_text_or_none_is_a_side_that_the_evidence_does_not_quote(
+    response: str, texts: tuple[str, ...], text: str
+):
+    scored = [
+        load_response(response, {}).score_answer(
+            Arrangement(None, ("good",)), GivenAnswer(details={"text": typed})
+        )
+        for typed in texts
+    ]
+    typed = Answered(
+        tuple(
+            replace(judgment, **answer.fields())
+            for judgment, answer in zip(session((True,) * 5), scored, strict=True)
+        )
+    )
+    assert judged(typed, "same_side", max_share=0.6).kept
+    verdict = judged(typed, "same_side", max_share=0.5)
+    assert not verdict.kept
+    assert verdict.evidence == f"3 of the 5 trials (60.0%) on {text}; at most 50.0% allowed"
