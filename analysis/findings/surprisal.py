@@ -132,6 +132,9 @@ def _run(inputs: FindingInputs) -> Findings:
                 f"few. {scored.note}".rstrip()
             )
             continue
+        if joined[BITS].nunique() == 1:
+            left_out.append(f"Surprisal of {model} was left out: all words have the same.")
+            continue
         rows.append({"model": model, **_surprisal_effect(joined)})
     table = pd.DataFrame(rows)
     if table.empty:
@@ -256,6 +259,8 @@ SURPRISAL_TIMES = Finding(
 
 # With fewer words, a fold's smooth would overfit single words.
 _FEWEST_WORDS, _POINTS = 40, 60
+# The report prints a note that two tables have once, far from both.
+_SAME_WORDS = 'All rows are about the words of the table "Surprisal and reading times".'
 
 
 def _run_shape(inputs: FindingInputs) -> Findings:
@@ -296,7 +301,7 @@ def _run_shape(inputs: FindingInputs) -> Findings:
             + f"and a cubic regression spline ({N_KNOTS} knots) of the word's own surprisal, "
             "penalised by restricted maximum likelihood (Wood, 2011), as R's mgcv fits it. Ten "
             "folds of frames. Below zero, the line predicts better.",
-            *filter(None, [scored.note]),
+            *([_SAME_WORDS] if scored.note else []),
         ),
         Section.READING,
     )

@@ -195,7 +195,9 @@ _ASKED = AskedFor(
         "could not think of one counts. A person answers a text once, so that the number is "
         "binomial and the interval Wilson's (1927), with any number of people.",
         f"Smoothed probabilities are (n + k) / (N + k V) with k = {SMOOTHING_K} and V = "
-        f"{SMOOTHING_V}; people's surprisal is their negative logarithm to the base 2.",
+        f"{SMOOTHING_V}; people's surprisal is their negative logarithm to the base 2. Good and "
+        "Turing's estimate leaves a share for answers that nobody has given yet (Chao & Jost, "
+        "2012).",
         "Answers are the same if they are equal after these rules, in this order: Unicode's "
         "composed form, no invisible characters, single spaces, straight apostrophes, no "
         "punctuation around the answer, no difference of case; then by a table of variants and the "

@@ -32,7 +32,8 @@ def count_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.
     Returns:
         item_id, version, answer (normalised), n, n_people (who saw the text, including those who
         could not think of an answer, or whose answer an archive withholds), cloze, cloze_low,
-        cloze_high, smoothed, surprisal_bits.
+        cloze_high, smoothed, surprisal_bits, good_turing (cloze, less the share of answers that
+        nobody has given yet; see ``estimate_unseen``).
     """
     rows = judgments[_TEXT_KEYS].astype(str).assign(person=people_of(judgments))
     n_people = rows.groupby(_TEXT_KEYS, sort=False)["person"].nunique().rename("n_people")
@@ -48,6 +49,7 @@ def count_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.
     ).drop(columns="place")
     n, n_all = counts["n"].to_numpy(float), counts["n_people"].to_numpy(float)
     intervals = list(map(wilson_interval, counts["n"].tolist(), counts["n_people"].tolist()))
+    seen = 1 - counts.groupby(_TEXT_KEYS, sort=False)["n"].transform(estimate_unseen)
     smoothed = (n + SMOOTHING_K) / (n_all + SMOOTHING_K * SMOOTHING_V)
     return counts.assign(
         cloze=n / n_all,
@@ -55,6 +57,7 @@ def count_answers(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.
         cloze_high=[interval.high for interval in intervals],
         smoothed=smoothed,
         surprisal_bits=-np.log2(smoothed),
+        good_turing=n / n_all * seen.to_numpy(float),
     )
 
 
@@ -84,7 +87,8 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
     Returns:
         item_id, version, construction, condition, n_people, n_no_answer, n_withheld (texts that
         an archive leaves out), n_different, answer (the most frequent), cloze with
-        its interval, and entropy_bits of the answers that were given.
+        its interval, entropy_bits of the answers that were given, and unseen (see
+        ``estimate_unseen``).
     """
     names = ["construction", "condition"]
     rows = judgments.astype(dict.fromkeys((*_TEXT_KEYS, *names), str)).assign(
@@ -100,7 +104,9 @@ def describe_texts(judgments: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFram
     answered = counts.groupby(_TEXT_KEYS, sort=False)
     columns = ["answer", "cloze", "cloze_low", "cloze_high"]
     texts = texts.join(answered[columns].first()).assign(
-        n_different=answered.size(), entropy_bits=answered["n"].apply(estimate_entropy_bits)
+        n_different=answered.size(),
+        entropy_bits=answered["n"].apply(estimate_entropy_bits),
+        unseen=answered["n"].apply(estimate_unseen),
     )
     return texts.assign(n_different=texts["n_different"].fillna(0).astype(int)).reset_index()
 
@@ -123,6 +129,24 @@ def estimate_entropy_bits(counts: "pd.Series[int]") -> float:
     """Return the entropy of the answers in bits, without a correction for those not seen."""
     shares = counts.to_numpy(float) / counts.sum()
     return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+def estimate_unseen(counts: "pd.Series[int]") -> float:
+    """Return the estimated probability that a further answer is one that nobody has given.
+
+    Good and Turing's estimate is the share of answers that one person gave; this is its refinement
+    by Chao, A. & Jost, L. (2012), Coverage-based rarefaction and extrapolation, Ecology 93(12),
+    equation 4a, which is below 1 also where every answer is another one.
+
+    Args:
+        counts: How many people gave each answer to a text.
+    """
+    n, once, twice = int(counts.sum()), int((counts == 1).sum()), int((counts == 2).sum())
+    if not once or n < 2:
+        return float(once)
+    pairs = 2 * twice if twice else 2
+    others = (n - 1) * (once if twice else once - 1)
+    return once / n * others / (others + pairs)
 
 
 def count_normalisations(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.DataFrame:

@@ -65,7 +65,7 @@ def count_entries(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.
         "cloze_low": "share_low",
         "cloze_high": "share_high",
     }
-    return counts.rename(columns=names).drop(columns=["smoothed", "surprisal_bits"])
+    return counts.rename(columns=names).drop(columns=["smoothed", "surprisal_bits", "good_turing"])
 
 
 def describe_lists(judgments: pd.DataFrame, same: SameAnswers = _BY_RULES) -> pd.DataFrame:

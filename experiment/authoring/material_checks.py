@@ -299,7 +299,8 @@ def _find_unshown_text(item: Item, examined: Examined) -> tuple[str, str]:
         types = [name for name in RESPONSE_TYPES.built_in if response_class(name).has_context_above]
         return (
             f"has a picture, and its trials are of the type {response.name}",
-            f"a picture where the context stands above the answers: {', '.join(types)}",
+            "a type of response that shows the context above the answers (response in study.toml, "
+            f"--response of `parallax study new`): {', '.join(types)}",
         )
     if study.materials.shown_to_people != "as_written":
         return (

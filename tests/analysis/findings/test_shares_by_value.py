@@ -231,6 +231,13 @@ def test_few_common_words_are_no_comparison():
     ]
 
 
+def test_a_surprisal_that_does_not_differ_has_no_slope():
+    given = _read_with_surprisal()[0]
+    same = given.options.surprisal["lstm"].assign(surprisal_bits=8.2)
+    findings = SURPRISAL_TIMES.run(with_options(given, ComparisonOptions(surprisal={"x": same})))
+    assert findings.left_out == ("Surprisal of x was left out: all words have the same.",)
+
+
 def test_a_declared_slope_of_surprisal_is_that_within_participants():
     given, read = _read_with_surprisal()
     declared = [Comparison(name="surprisal", compare="slope of surprisal", predicted="positive")]

@@ -5,7 +5,12 @@ import pytest
 from scipy.stats import binom
 
 from analysis.statistics.resample import wilson_interval
-from analysis.typed.cloze import count_answers, count_normalisations, describe_texts
+from analysis.typed.cloze import (
+    count_answers,
+    count_normalisations,
+    describe_texts,
+    estimate_unseen,
+)
 
 # Of eight people two say tree, one bush, four house; one can think of nothing.
 TYPED = ["Tree.", "tree", "bush", "house", "House", "house", "house ", None]
@@ -32,6 +37,29 @@ def test_a_cloze_probability_is_the_share_of_all_who_saw_the_text():
     # (2 + .1) / (8 + 10) = .116667, 3.0995 bits
     assert counts.loc["tree", "smoothed"] == pytest.approx(0.1166667)
     assert counts.loc["tree", "surprisal_bits"] == pytest.approx(3.09954, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "unseen"),
+    [
+        # One of 7 gave a single answer, and two the same: 1/7 * 6 / (6 + 2).
+        ([4, 2, 1], 6 / 56),
+        # Four answers by four people, none twice: 4/4 * 3 * 3 / (3 * 3 + 2).
+        ([1, 1, 1, 1], 9 / 11),
+        ([5, 3], 0),
+        ([4, 1], 0),
+        ([1], 1),
+    ],
+)
+def test_answers_that_nobody_has_given_yet_have_a_share(counts, unseen):
+    assert estimate_unseen(pd.Series(counts)) == pytest.approx(unseen)
+
+
+def test_good_and_turings_estimate_leaves_them_their_share():
+    counts = count_answers(ROWS).set_index("answer")
+    assert counts.loc["house", "good_turing"] == pytest.approx(0.5 * 50 / 56)
+    [text] = describe_texts(ROWS, count_answers(ROWS)).to_dict("records")
+    assert text["unseen"] == pytest.approx(6 / 56)
 
 
 def test_a_text_has_its_most_frequent_answer_and_the_entropy_of_all():

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place, Run
+from webapp.database.pool import CountedPool
 from webapp.database.row_counts import find_wrong_counts
 from webapp.sessions.assign import assign_place, free_places, has_free_place
 
@@ -65,8 +66,15 @@ def test_whatever_was_freed_and_taken_again_the_same_place_comes_next(sessions, 
         assert find_wrong_counts(session.connection()) == {}
 
 
+@pytest.fixture
+def many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of several processes: the test holds a connection for each who is under way."""
+    monkeypatch.setattr(CountedPool, "most", 16)
+
+
 @pytest.mark.one_database("postgresql")
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.usefixtures("many_connections")
 def test_who_comes_while_others_are_taking_theirs_gets_the_same_place_too(sessions, run_of, seed):
     draw, run = random.Random(seed), run_of(3, 8)
     under_way: list[Session] = []
