@@ -91,7 +91,9 @@ NOT_GIVEN: Mapping[str, str] = {
         _BEFORE,
     ),
     "links make": _SECRET,
-    **dict.fromkeys(("compare", "pool", "archive", "import"), _GIVEN),
+    **dict.fromkeys(
+        ("compare", "pool", "archive", "import", "coding page", "coding freeze"), _GIVEN
+    ),
     **dict.fromkeys(("projects", "users", "keys", "db", "doctor", "paying-copy"), _OPERATES),
 }  # fmt: skip
 

@@ -88,7 +88,9 @@ def test_every_command_is_read_or_says_why_not(tmp_path):
     silent = [
         path
         for path, of_run in there.items()
-        if not of_run and path not in words and path[0] not in NOT_GIVEN
+        if not of_run
+        and path not in words
+        and NOT_GIVEN.keys().isdisjoint({path[0], " ".join(path)})
     ]
     assert silent == []
     named = {path[0] for path in there} | {" ".join(path) for path in there}
