@@ -17,7 +17,7 @@ from experiment.exclusion.rules import flaws, load_rule, needs_certificate, rule
 from experiment.materials.read import collect_items
 from experiment.materials.render import render
 from experiment.records import Judgment
-from experiment.responses.base import Arrangement, Known
+from experiment.responses.base import Arrangement, Known, ResponseType
 from experiment.responses.registry import response_of
 from experiment.responses.responders import RESPONDERS, assign_responders
 from experiment.responses.simulated import (
@@ -26,10 +26,14 @@ from experiment.responses.simulated import (
     list_accepted_answers,
     simulate_answer,
 )
+from experiment.responses.typed.text import TYPED_COLUMN
 from experiment.seeds import generator
 from experiment.studies.question import asked_questions, is_asked
 from experiment.studies.study import Study
 from experiment.tables.files import text_table
+
+# Of trials in which nothing is typed, these are no way of their own.
+_ONLY_TYPING = frozenset({"gibberish"})
 
 ATTENTIVE = "accurate"
 N_SIMULATED = 100
@@ -182,6 +186,7 @@ class _Simulator:
             way
             for way in RESPONDERS
             if all(hasattr(RESPONDERS.load(way), type_.responder_method) for type_ in types)
+            and (way not in _ONLY_TYPING or any(map(_is_typed, types)))
         ]
 
     def simulate(self, way: str, people: int) -> list[Answered]:
@@ -247,3 +252,7 @@ class _Simulator:
             is_late=response.is_late(screen.arranged, rt_ms, scored.steps),
             **scored.fields(),
         )
+
+
+def _is_typed(type_: ResponseType) -> bool:
+    return any(column.name == TYPED_COLUMN for column in type_.columns)

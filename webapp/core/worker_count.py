@@ -3,8 +3,8 @@
 # Further connections: one per process for the server lock, and two for jobs where they run.
 _LOCK_CONNECTIONS, _JOB_CONNECTIONS = 1, 2
 # Answers that arrive together share a transaction, so a process keeps few connections busy. A
-# periodic job holds up to two of them.
-PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS = 3, 4
+# periodic job holds up to two of them, and a few requests that wait for a lock must leave one free.
+PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS = 6, 4
 COMMAND_CONNECTIONS = 5
 
 

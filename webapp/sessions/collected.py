@@ -44,6 +44,10 @@ DETAIL_SENTENCES = (
         " something; and whether you pasted it, your device put it in, or you typed it with an"
         " input method, as for Chinese."
     ),
+    N_(
+        "The list that you type in a trial, as you typed it; when you made each entry; how often"
+        " you deleted something; and whether you pasted something."
+    ),
 )
 # In the list of each run that was launched since the details of response types are in it.
 _DETAILS = "details"

@@ -115,6 +115,7 @@ def small_campaign(monkeypatch):
 
 
 def test_a_transformer_that_was_packed_wrongly_stops_the_run(tmp_path, materials, monkeypatch):
+    monkeypatch.setattr(CheckedPacking, "pays", lambda *_: True)
     monkeypatch.setattr(CheckedPacking, "_describe_difference", lambda *_: "")
     # Every position reads its own token alone, as if nothing stood before it.
     monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda parents: eye(len(parents)))
@@ -128,6 +129,7 @@ def eye(n: int):
 
 
 def test_plain_scoring_passes_where_packing_would_be_wrong(tmp_path, materials, monkeypatch):
+    monkeypatch.setattr(CheckedPacking, "pays", lambda *_: True)
     monkeypatch.setattr(CheckedPacking, "_describe_difference", lambda *_: "")
     monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda parents: eye(len(parents)))
     check, _ = run(tmp_path, "hf causal", materials, "--plain")

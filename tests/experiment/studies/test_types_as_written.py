@@ -107,6 +107,7 @@ REQUIRED = {
     "question": "native_language",
     "questions": ["native_language"],
     "accept": ["English"],
+    "language": "en",
     "scales": {name: {"question": "How natural?"} for name in ("own", "other")},
 }
 
@@ -142,7 +143,8 @@ def test_a_parameter_of_another_type_is_refused(
     inside: bool,
 ):
     study, model = load_study(str(folder)), registry.load(name)  # type: ignore[attr-defined]
-    share = {"max_share": 0.5} if path[0] in ("below_ms", "above_ms") else {}
+    shared = ("below_ms", "above_ms", "min_answers")
+    share = {"max_share": 0.5} if path[0] in shared else {}
     given = with_value(parameters(model) | share, path, wrong)
     if registry is RULES:
         rule = {"rule": name, **given}

@@ -5,8 +5,8 @@ import pytest
 from webapp.core.worker_count import count_connections
 
 
-# Each process for participants: 3 for requests, 1 for the lock, 2 for jobs. The one for
+# Each process for participants: 6 for requests, 1 for the lock, 2 for jobs. The one for
 # researchers: 4 and 1. Commands: 5.
-@pytest.mark.parametrize(("workers", "expected"), [(1, 11), (2, 22), (4, 34)])
-def test_a_process_for_participants_needs_six_connections(workers, expected):
+@pytest.mark.parametrize(("workers", "expected"), [(1, 14), (2, 28), (4, 46)])
+def test_a_process_for_participants_needs_nine_connections(workers, expected):
     assert count_connections(workers) == expected
