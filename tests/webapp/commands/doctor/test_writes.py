@@ -124,7 +124,7 @@ def test_names_that_run_out_are_found_before_bytes(at, app, instance, monkeypatc
 def test_connections_are_compared_with_what_the_server_admits(at):  # noqa: F811
     assert level("connections", at(workers=1)) is Level.GOOD
     [found] = CHECKS["connections"](at(workers=1000))
-    assert found.level is Level.FAULT and "6010" in found.text
+    assert found.level is Level.FAULT and "9010" in found.text
 
 
 @pytest.mark.one_database
