@@ -5,12 +5,13 @@ Languages' true effects are drawn around the expected one, and their estimates a
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 from scipy.stats import norm
 
 from analysis.findings.comparison_words import ALPHA, words_of
-from analysis.power.base import ENOUGH_POWER, SIZE_COLUMNS, PowerOptions
+from analysis.power.base import ENOUGH_POWER, SIZE_COLUMNS, PowerOptions, power_table
 from analysis.statistics.partial_pooling import average_effect
 from analysis.statistics.resample import Floats, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
@@ -68,12 +69,12 @@ def _pool(estimates: Floats, error: float, n_primary: int) -> tuple[float, float
 
 def make_languages_table(study: Study, pooled: pd.DataFrame, options: PowerOptions) -> Table:
     """Return the table of what the study shows in all languages together."""
-    columns = [
+    columns = (
         *SIZE_COLUMNS,
         Column("half_width", "half the interval", "number"),
         Column("power", "power", "number"),
         Column("own", "languages by themselves", "number"),
-    ]
+    )
     frame = pooled.assign(
         group=[
             f"{name}: {words_of(measure).with_unit(truth)} on average, SD "
@@ -89,16 +90,11 @@ def make_languages_table(study: Study, pooled: pd.DataFrame, options: PowerOptio
             for measure, half in zip(pooled["measure"], pooled["half_width"], strict=True)
         ],
     )
-    if options.cost is not None:
-        frame = frame.assign(cost=frame["participants"] * options.cost)
-        columns.append(Column("cost", "cost", "number"))
-    return Table(
-        name=LANGUAGES,
-        title="Power in several languages",
-        caption=f"What {study.name} would show in {options.languages} languages with lists like "
-        "these.",
-        frame=frame,
-        columns=tuple(columns),
+    table = power_table(
+        study,
+        options,
+        frame,
+        columns,
         notes=(
             "Power: the share of simulated studies whose mean effect over the languages has an "
             "interval above 0 (or below, for an expected negative effect), as `parallax pool` "
@@ -106,7 +102,9 @@ def make_languages_table(study: Study, pooled: pd.DataFrame, options: PowerOptio
             "the effect. Participants and cost are those of all languages.",
         ),
         origin=(),
+        found_in=f" in {options.languages} languages with lists like these",
     )
+    return replace(table, name=LANGUAGES, title="Power in several languages")
 
 
 def describe_languages(pooled: pd.DataFrame, options: PowerOptions) -> Iterator[str]:

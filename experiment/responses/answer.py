@@ -108,6 +108,11 @@ class GivenAnswer:
         """The chosen side or point as text; empty if the answer has neither."""
         return str(self.side or ("" if self.rating is None else self.rating))
 
+    @property
+    def has_details_alone(self) -> bool:
+        """Whether it has neither a side nor a point nor steps."""
+        return self.side is None and self.rating is None and self.steps is None
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:

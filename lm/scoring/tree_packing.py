@@ -124,7 +124,12 @@ def build_readable_tries(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
     get a separate trie.
     """
     longest = max(map(len, strings), default=0)
-    return build_tries(strings, max(NODES_AT_A_TIME, longest + longest // 4), NODES_AT_A_TIME)
+    return build_tries(strings, _most_nodes(longest), NODES_AT_A_TIME)
+
+
+def _most_nodes(longest: int) -> int:
+    """Return the most nodes of a trie whose longest string has so many tokens."""
+    return max(NODES_AT_A_TIME, longest + longest // 4)
 
 
 # What a token costs in a packed run, as a share of a plain one: its products are faster.
@@ -188,6 +193,12 @@ class CheckedPacking:
 
         A tested trie is read packed and, text by text, plainly.
         """
+        n_tokens = sum(map(len, strings))
+        longest = max(map(len, strings), default=0)
+        # At most two tries of each kind are tested, so that large sets need no count of nodes.
+        most_tested = 4 * _most_nodes(longest)
+        if (1 - _PACKED_COST) * n_tokens > (1 + _PACKED_COST) * most_tested:
+            return True
         tries = list(build_readable_tries(strings))
         n_tested = 0
         for chains in (False, True):
@@ -195,7 +206,7 @@ class CheckedPacking:
             if some:
                 n_tested += sum(trie.tokens.size for trie in self._untested(some, chains=chains))
         n_packed = n_tested + sum(trie.tokens.size for trie in tries)
-        return _PACKED_COST * n_packed + n_tested < sum(map(len, strings))
+        return _PACKED_COST * n_packed + n_tested < n_tokens
 
     def _try(self, strings: Sequence[Sequence[int]]) -> None:
         """Test these strings if necessary, and set ``fault`` if the test fails."""

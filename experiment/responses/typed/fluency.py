@@ -152,7 +152,7 @@ class Fluency(OneVersion):
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer is a list of allowed entries; it may be empty."""
-        if answer.side is not None or answer.rating is not None or answer.steps is not None:
+        if not answer.has_details_alone:
             return False
         try:
             entries = _read_list(answer).entries

@@ -241,7 +241,7 @@ class Typed(OneVersion):
 
     def accepts(self, answer: GivenAnswer, options: str | None) -> bool:
         """Return whether the answer is an allowed text, or no answer if the study allows that."""
-        if answer.side is not None or answer.rating is not None or answer.steps is not None:
+        if not answer.has_details_alone:
             return False
         try:
             texts = self._split(_read_typed(answer).text)
