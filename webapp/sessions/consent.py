@@ -18,6 +18,7 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
+from webapp.sessions.arrival_limits import wait_for_simultaneous_arrivals
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take_place
 from webapp.sessions.consent_texts import store_agreed_text_id
 from webapp.sessions.lease import has_expired, release_expired
@@ -81,6 +82,8 @@ def enroll(
     refuse_if_blocked(Operation.ADMIT, session.connection())
     if closed:
         raise run_closed_error()
+    if sender is not None:
+        wait_for_simultaneous_arrivals(session, sender.digest)
     if earlier is not None:
         _admit_after_declining(session, run, study, earlier, text, now, sender)
         return earlier
@@ -207,6 +210,8 @@ def give_place(
     """
     if is_closed(session.connection(), run.id):
         raise run_closed_error()
+    if sender is not None:
+        wait_for_simultaneous_arrivals(session, sender.digest)
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
     place = _reserve_place(session, run, link, now, sender)
     participant.list, participant.place = place.list, place.place
