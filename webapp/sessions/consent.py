@@ -55,8 +55,7 @@ def enroll(
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
 
-    If the study asks questions before the start, ``give_place`` gives the place later. Places with
-    expired leases are freed first.
+    If the study asks questions before the start, ``give_place`` gives the place later.
 
     Args:
         session: An open session.
@@ -82,8 +81,7 @@ def enroll(
     refuse_if_blocked(Operation.ADMIT, session.connection())
     if closed:
         raise run_closed_error()
-    if sender is not None:
-        wait_for_simultaneous_arrivals(session, sender.digest)
+    wait_for_simultaneous_arrivals(session, sender.digest if sender else "")
     if earlier is not None:
         _admit_after_declining(session, run, study, earlier, text, now, sender)
         return earlier
@@ -165,6 +163,8 @@ def _reserve_place(
 ) -> FreePlace:
     """Return a place reserved for this transaction, or one on the waitlist.
 
+    Places with expired leases are freed first.
+
     Raises:
         NoRoomError: No place is free.
     """
@@ -210,8 +210,7 @@ def give_place(
     """
     if is_closed(session.connection(), run.id):
         raise run_closed_error()
-    if sender is not None:
-        wait_for_simultaneous_arrivals(session, sender.digest)
+    wait_for_simultaneous_arrivals(session, sender.digest if sender else "")
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
     place = _reserve_place(session, run, link, now, sender)
     participant.list, participant.place = place.list, place.place
