@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import click
 import pyarrow.compute as pc
@@ -19,11 +19,13 @@ from analysis.scores.scoring_inputs import Materials, find_materials, select_jud
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
+from lm.loading_options import loading_options
 from lm.model_folder import model_identity
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of, workers
 from lm.surprisal import PLL
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 # Facts that are known only after scoring.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
@@ -38,7 +40,8 @@ class ScoringOptions:
     """How to compute scores: fast or certified, as one stream, packed, on which device.
 
     ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
-    ``storage`` is where workers write their shards; empty for the score file's folder.
+    ``storage`` is where workers write their shards; empty for the score file's folder. ``weights``
+    is the form of a Hugging Face model's weights.
     """
 
     fast: bool
@@ -47,6 +50,7 @@ class ScoringOptions:
     device: Device
     pll: PLL | Literal[""] = ""
     storage: str = ""
+    weights: Weights = DEFAULT_WEIGHTS
 
 
 def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
@@ -98,7 +102,14 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(False, options.packed, options.device, model_identity(model), options.pll)
+    loading = Loading(
+        False,
+        options.packed,
+        options.device,
+        model_identity(model),
+        options.pll,
+        options.weights,
+    )
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -110,6 +121,7 @@ def score_to_file(
         code_version=code_version(),
         selection=materials.selection,
         reading=AS_STREAM if options.stream else _PLL_READING if options.pll == "original" else "",
+        weights=options.weights.in_words,
     )
     if _is_up_to_date(out, facts, options.fast):
         click.echo(f"{out} already holds these scores")
@@ -238,13 +250,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
 )
-@click.option(
-    "--device",
-    type=click.Choice(get_args(Device)),
-    default="auto",
-    show_default=True,
-    help="The device that networks compute on.",
-)
+@loading_options
 @click.option(
     "--workers",
     "processes",
@@ -283,7 +289,8 @@ def score(
     stream: bool,
     plain: bool,
     pll: PLL | None,
-    device: str,
+    device: Device,
+    weights: Weights,
     processes: int,
     cluster: str | None,
     shards: str,
@@ -324,10 +331,10 @@ def score(
     if export is not None:
         item_source = select_judged(item_source, export)
     if over_time:
-        loading = Loading(packed=not plain, device=cast(Device, device), pll=pll or "")
+        loading = Loading(packed=not plain, device=device, pll=pll or "", weights=weights)
         _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
         return
-    options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "", shards)
+    options = ScoringOptions(fast, stream, not plain, device, pll or "", shards, weights)
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)
