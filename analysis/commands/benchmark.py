@@ -82,7 +82,7 @@ def benchmark(
         )
     files = materials_files(Path(materials))
     request = _BenchmarkRequest(
-        models, metric, rendering, ScoringOptions(False, False, not plain, device, weights=weights)
+        models, metric, rendering, Loading(packed=not plain, device=device, weights=weights)
     )
     with _open_output_folder(out) as folder:
         suites = [is_suite(path) for path in files]
@@ -108,7 +108,7 @@ class _BenchmarkRequest:
     models: Sequence[str]
     metric: str
     rendering: str | None
-    options: ScoringOptions
+    loading: Loading
 
 
 @contextmanager
@@ -128,8 +128,9 @@ def _score_pairs(
     for sentence in pair_materials.notes:
         click.echo(sentence)
     paths = [folder / f"scores_{number}.parquet" for number in range(1, len(request.models) + 1)]
+    options = ScoringOptions(request.loading)
     for model, path in zip(request.models, paths, strict=True):
-        score_to_file(model, pair_materials, path, request.options, None, is_kept=is_kept)
+        score_to_file(model, pair_materials, path, options, None, is_kept=is_kept)
     scores = [apply_metric(model_scores, request.metric) for model_scores in load_all_scores(paths)]
     items = pd.DataFrame([item_row(item) for item in pair_materials.items()])
     usual = PHENOMENON if PHENOMENON in items else PARADIGM
@@ -151,9 +152,7 @@ def _score_suites(
     suite_scores: dict[str, SuiteScores] = {}
     origin = []
     for model in request.models:
-        options = request.options
-        loading = Loading(packed=options.packed, device=options.device, weights=options.weights)
-        scorer = scorer_of(model, loading)
+        scorer = scorer_of(model, request.loading)
         suite_scores[scorer.name] = score_suites(scorer, files, _choose_reading(scorer))
         origin.append(f"Model {scorer.name}: trained on {scorer.trained_on.rstrip('.')}.")
         if keep:

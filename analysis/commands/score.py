@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import click
 import pyarrow.compute as pc
@@ -25,7 +25,7 @@ from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of, workers
 from lm.surprisal import PLL
-from lm.weights import DEFAULT_WEIGHTS, Weights
+from lm.weights import Weights
 
 # Facts that are known only after scoring.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
@@ -37,20 +37,17 @@ _PLL_READING = "with each token alone hidden"
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How to compute scores: fast or certified, as one stream, packed, on which device.
+    """How to compute scores.
 
-    ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
-    ``storage`` is where workers write their shards; empty for the score file's folder. ``weights``
-    is the form of a Hugging Face model's weights.
+    Attributes:
+        loading: How each model is loaded, its identity apart.
+        stream: Whether all items are read as one text.
+        storage: Where workers write their shards; empty for the score file's folder.
     """
 
-    fast: bool
-    stream: bool
-    packed: bool
-    device: Device
-    pll: PLL | Literal[""] = ""
+    loading: Loading
+    stream: bool = False
     storage: str = ""
-    weights: Weights = DEFAULT_WEIGHTS
 
 
 def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
@@ -102,14 +99,8 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(
-        False,
-        options.packed,
-        options.device,
-        model_identity(model),
-        options.pll,
-        options.weights,
-    )
+    wants_fast = options.loading.fast
+    loading = replace(options.loading, fast=False, identity=model_identity(model))
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -120,13 +111,13 @@ def score_to_file(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
-        reading=AS_STREAM if options.stream else _PLL_READING if options.pll == "original" else "",
-        weights=options.weights.in_words,
+        reading=AS_STREAM if options.stream else _PLL_READING if loading.pll == "original" else "",
+        weights=loading.weights.in_words,
     )
-    if _is_up_to_date(out, facts, options.fast):
+    if _is_up_to_date(out, facts, wants_fast):
         click.echo(f"{out} already holds these scores")
         return
-    kernel = _find_fast_kernel(model, loading, executor) if options.fast else None
+    kernel = _find_fast_kernel(model, loading, executor) if wants_fast else None
     loading = replace(loading, fast=kernel is not None)
     scorer = scorer_of(model, loading)
     named_facts = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
@@ -330,11 +321,11 @@ def score(
         click.echo(sentence)
     if export is not None:
         item_source = select_judged(item_source, export)
+    loading = Loading(fast, not plain, device, pll=pll or "", weights=weights)
     if over_time:
-        loading = Loading(packed=not plain, device=device, pll=pll or "", weights=weights)
         _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
         return
-    options = ScoringOptions(fast, stream, not plain, device, pll or "", shards, weights)
+    options = ScoringOptions(loading, stream, shards)
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)
