@@ -90,7 +90,7 @@ class DesignPlan:
 _UNEQUAL = "the lists have different numbers of items"
 
 
-def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
+def plan_design(items: Sequence[Item], answers: int = 2, wished_lists: int = 0) -> DesignPlan:
     """Return a design that balances all conditions and shows no item number twice in a list.
 
     Fillers and catch trials with one condition are in every list. If a column ``list`` or ``group``
@@ -103,10 +103,12 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         items: The items.
         answers: The number of screen positions of an option; a multiple of this many participants
             balances them.
+        wished_lists: How many lists there shall be; 0 to choose.
 
     Raises:
         MaterialsError: A column ``list`` puts different numbers of items into the lists, or a
-            column ``group`` does, and items lack conditions.
+            column ``group`` does, and items lack conditions; or the items do not allow as many
+            lists as wished.
     """
     column, given_notes = find_list_column(items)
     if not column:
@@ -122,6 +124,11 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         n: f for n, f in _count_distinct_values(items, "frame").items() if n not in sole | in_lists
     }
     lists = _choose_number_of_lists(frames, conditions) if frames else 1
+    # Where lists share the items out, each item is judged by one list alone.
+    n_sharing = lists
+    if wished_lists:
+        n_sharing = _fewest_lists(frames, conditions, column, wished_lists)
+        lists = wished_lists
     if column:
         lists = len({value for item in items for value in lists_named(item, column)})
     numbers = Counter(item.template for item in items)
@@ -132,7 +139,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     plan = DesignPlan(
         lists=lists,
-        participants_per_list=answers * max(1, round(_PLACES_PER_LIST / lists / answers)),
+        participants_per_list=answers * max(1, round(_PLACES_PER_LIST / n_sharing / answers)),
         trials_per_list=0,
         separate="",
         squares=squares,
@@ -146,6 +153,27 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
+
+
+def _fewest_lists(
+    frames: Mapping[str, int], conditions: Mapping[str, int], column: str, wished: int
+) -> int:
+    """Return the fewest lists that show all conditions, if as many as wished are possible."""
+    fewest = max((conditions[name] for name in frames), default=1)
+    most = max(frames.values(), default=1)
+    if column:
+        raise MaterialsError(
+            f'the items\' column "{column}" already puts them into lists',
+            where="--lists",
+            expected="either the column or the option",
+        )
+    if not fewest <= wished <= most:
+        raise MaterialsError(
+            f"{wished} list(s) cannot show {most} items in {fewest} condition(s)",
+            where="--lists",
+            expected=f"a number from {fewest} to {most}",
+        )
+    return fewest
 
 
 def assign_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:
