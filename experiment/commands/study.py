@@ -83,12 +83,8 @@ _SHOWN_ITEMS = 2
     metavar="OURS=HEADER",
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
-@click.option(
-    "--lists",
-    type=click.IntRange(min=1),
-    default=None,
-    help="Share the items out to this many lists.  [default: as few as show all conditions]",
-)
+@click.option("--lists", type=click.IntRange(min=1), metavar="N",
+              help="Share the items out to N lists.  [default: as they need]")  # fmt: skip
 @COLUMNS
 @SHEET
 def new(

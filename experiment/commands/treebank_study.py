@@ -66,8 +66,8 @@ FEATURES = (*AGREEMENT_FEATURES, ORDER)
 @click.option(
     "--lists",
     type=click.IntRange(min=1),
-    default=None,
-    help=f"Share the pairs out to this many lists.  [default: at most {_MOST_PAIRS} a list]",
+    metavar="N",
+    help=f"Share the pairs out to N lists.  [default: at most {_MOST_PAIRS} in each]",
 )
 @click.option("--catch", type=click.IntRange(min=0), default=8, show_default=True,
               help="Catch trials: sentences against the same in reversed order.")  # fmt: skip
