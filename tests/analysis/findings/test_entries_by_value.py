@@ -86,7 +86,7 @@ def test_a_difference_of_numbers_of_entries_is_that_of_means_with_the_interval_o
     first, *_ = comparison_sentences({"comparisons": rows})
     assert first.startswith(
         "kinds: the number of different entries is higher for living than for made, means 12.50 vs "
-        f"10.00: +2.50 entries (Bonferroni-adjusted 95% interval "
+        "10.00: +2.50 entries (Bonferroni-adjusted 95% interval "
     )
     assert first.endswith("It is larger than 1.00 entries (the smallest effect of interest).")
 
