@@ -200,6 +200,7 @@ class ComparisonOptions:
             people judged such items.
         completions: By model, its log-probabilities of words in the gaps of texts, as
             ``parallax lm completions`` wrote them.
+        embedding: What gives vectors to typed answers (``analysis.typed.embeddings.Embedding``).
     """
 
     resamples: int = 10_000
@@ -222,6 +223,7 @@ class ComparisonOptions:
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     fresh: Sequence[Scores | ExportedRun] = ()
+    embedding: Any = None
 
 
 @dataclass(frozen=True)
@@ -280,6 +282,7 @@ class Need(StrEnum):
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
     COMPLETIONS = "the option --completions"
+    EMBEDDING = "the option --embedding"
     ITEM_CURVES = "the option --curves or --curves-of"
     ITEM_MAP = "the option --item-map"
 
@@ -293,6 +296,8 @@ class Need(StrEnum):
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:
             return bool(inputs.options.completions)
+        if self is Need.EMBEDDING:
+            return inputs.options.embedding is not None
         if self is Need.ITEM_MAP:
             return inputs.options.item_map
         return inputs.options.curves or bool(inputs.options.curve_items)
