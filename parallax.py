@@ -92,7 +92,7 @@ _RUN = {
     ),
     "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
     "stopping": Lazy(
-        "webapp.commands.stopping",
+        "webapp.commands.runs",
         "Apply RUN's stopping rule, and close the run to new participants if the rule is met.",
     ),
     "unblind": Lazy(

@@ -22,6 +22,7 @@ from analysis.readers.guess_wide import (
     find_item_named_columns,
     find_numbered_columns,
     map_item_named_columns,
+    name_by_labels,
     stack_trials,
 )
 from analysis.readers.item_identity import identify_items
@@ -38,7 +39,6 @@ from analysis.readers.participant_columns import (
     find_possible_participants,
     find_session_column,
 )
-from analysis.readers.question_labels import name_by_labels
 from analysis.readers.rating_scale import RATING
 from analysis.readers.several_options import find_option_columns, find_place_column
 from analysis.readers.single_answers import SAID_YES, VERSION

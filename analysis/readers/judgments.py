@@ -23,11 +23,11 @@ from analysis.readers.checks import (
     remove_copies,
 )
 from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.guess_wide import name_by_labels
 from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import TableMap, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
-from analysis.readers.question_labels import name_by_labels
 from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source

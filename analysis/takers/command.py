@@ -12,8 +12,8 @@ from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.spec import Terms
+from lm.model_folder import DEFAULT_WEIGHTS, Bits, Dtype, LongTexts, Weights
 from lm.registry import Device
-from lm.weights import DEFAULT_WEIGHTS, Bits, Dtype, LongTexts, Weights
 
 _DEFAULT_TERMS = Terms()
 _Command = TypeVar("_Command", bound=Callable[..., Any])

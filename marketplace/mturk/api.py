@@ -7,7 +7,7 @@ from uuid import uuid4
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from marketplace.faults import FaultPlan, close_connection
+from marketplace.control import FaultPlan, close_connection
 from marketplace.mturk.errors import WireError
 from marketplace.mturk.operations import (
     assignments,
