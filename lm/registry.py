@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal, Protocol, cast
 
 from lm.errors import LmError
-from lm.model_folder import CONFIG, DEFAULT_WEIGHTS, Weights, read_config
+from lm.model_folder import CONFIG, read_config
 from lm.scorer import Scorer
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 TYPES = {

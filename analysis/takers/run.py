@@ -30,9 +30,10 @@ from lm.answering.server import ServerAnswerer
 from lm.answering.spec import API_PREFIX, Terms, parse_server
 from lm.completions import list_words, make_gap
 from lm.errors import LmError
-from lm.model_folder import DEFAULT_WEIGHTS, Weights, model_identity
+from lm.model_folder import model_identity
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 # How many of its most probable words a model chooses among in a gap.
 _MOST_WORDS = 100

@@ -27,6 +27,7 @@ from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import collect_items, item_table
 from experiment.records import Item
 from experiment.responses.registry import response_class
+from experiment.studies.files import SOURCES_FILE, find_sources
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
@@ -98,8 +99,16 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
+    sources = find_sources(source)
     return write_new_study(
-        folder, materials, source, language=language, title=title, response=response, block=block
+        folder,
+        materials,
+        source,
+        language=language,
+        title=title,
+        response=response,
+        block=block,
+        further_files={SOURCES_FILE: sources.read_text(encoding="utf-8")} if sources else {},
     )
 
 

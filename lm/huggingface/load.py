@@ -25,17 +25,15 @@ from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.model_folder import (
+from lm.model_folder import cached_folder, read_config, split_revision
+from lm.weights import (
     DEFAULT_WEIGHTS,
     Dtype,
     Weights,
     available_bytes,
-    cached_folder,
     is_stored_as,
     n_weights,
-    read_config,
     refuse_too_large,
-    split_revision,
 )
 
 _LAYER = re.compile(r"\.\d+\.")

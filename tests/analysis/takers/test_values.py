@@ -33,7 +33,7 @@ from experiment.responses.base import GivenAnswer
 from experiment.studies.load import find_study, load_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Reply
-from lm.model_folder import Weights
+from lm.weights import Weights
 from tests.analysis.takers.sessions import EXAMPLES, knowing, planned
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)

@@ -9,13 +9,13 @@ import torch
 from safetensors.torch import load_file
 from transformers import modeling_utils
 
-from lm import model_folder
+from lm import weights
 from lm.errors import LmError
 from lm.huggingface import load
 from lm.huggingface.encoding import Row, count_context_tokens, windows
 from lm.huggingface.scorer import HfScorer
-from lm.model_folder import Dtype, Weights, bytes_needed, n_weights, refuse_too_large
 from lm.registry import load_scorer
+from lm.weights import Dtype, Weights, bytes_needed, n_weights, refuse_too_large
 from tests.lm.toy_models import causal_folder, masked_folder, ngram_folder, recurrent
 
 TEXT = "the cat sees the cats"
@@ -109,7 +109,7 @@ def test_weights_are_counted_without_reading_them(model: Path):
 
 
 def test_this_machine_says_how_much_memory_it_has():
-    assert 0 < model_folder.available_bytes() < 2**50
+    assert 0 < weights.available_bytes() < 2**50
 
 
 @pytest.mark.parametrize(

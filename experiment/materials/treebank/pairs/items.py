@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiment.materials.treebank.conllu import Sentence
 from experiment.materials.treebank.pairs.pair import Pair
-from experiment.materials.treebank.pairs.sources import Source
+from experiment.materials.treebank.pairs.sources import Source, join_licences
 from experiment.records import Item, Kind
 
 _ONE_CONDITION = "all"
@@ -31,7 +31,7 @@ def make_items(
         treebanks: The treebank's files.
         lexicons: The lexicons from which forms may be.
     """
-    licences = {str(source.path): source.licence for source in treebanks}
+    licences = {str(source.path): join_licences([source, *lexicons]) for source in treebanks}
     numbers = Counter[str]()
     items = []
     for pair in pairs:

@@ -11,7 +11,8 @@ from experiment.errors import MaterialsError, StudyError
 # UD names its files <language>_<treebank>-ud-<part>.conllu.
 _UD_NAME = re.compile(r"^([a-z]{2,3})_[a-z0-9]+(?:-ud)?-", re.IGNORECASE)
 _LICENCE_LINE = re.compile(r"^License:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_UNKNOWN_LICENCE = "not stated"
+UNKNOWN_LICENCE = "not stated"
+_BETWEEN_LICENCES = "; "
 # Tags at least this far apart, of 0 to 134, name different languages.
 _FAR = 10
 
@@ -36,7 +37,7 @@ class Source:
         for text in self._texts("README*").values():
             if line := _LICENCE_LINE.search(text):
                 return line[1]
-        return _UNKNOWN_LICENCE
+        return UNKNOWN_LICENCE
 
     @cached_property
     def licence_texts(self) -> Mapping[str, str]:
@@ -49,6 +50,16 @@ class Source:
 
     def __str__(self) -> str:
         return f"{self.path.name} ({self.licence})"
+
+
+def join_licences(sources: Iterable[Source]) -> str:
+    """Return the licences of several files as one text, each once."""
+    return _BETWEEN_LICENCES.join(dict.fromkeys(source.licence for source in sources))
+
+
+def split_licences(text: str) -> list[str]:
+    """Return the licences that ``join_licences`` joined."""
+    return list(filter(None, map(str.strip, text.split(_BETWEEN_LICENCES.strip()))))
 
 
 def choose_language(files: Sequence[Path], told: str) -> str:
