@@ -9,14 +9,16 @@ import pandas as pd
 from analysis.readers.guess_columns import (
     CHOSEN_WORDS,
     Choice,
+    Identity,
     ItemOptions,
+    find_item_by_number,
     find_item_column,
     find_side_columns,
+    guess_identity,
     guess_side_choice,
     versions_by_row,
     versions_in_column,
 )
-from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
 from analysis.readers.guess_single import SingleAnswers, describe_missing, guess_single_answers
 from analysis.readers.guess_wide import (
     find_item_named_columns,

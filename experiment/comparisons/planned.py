@@ -13,9 +13,9 @@ from experiment.comparisons.contrast import (
     Factors,
     JudgeDifference,
     LevelDifference,
+    condition_factors,
     parse,
 )
-from experiment.comparisons.factors import condition_factors
 from experiment.errors import ParallaxError, StudyError
 from experiment.records import Item, Kind
 from experiment.responses.answer import Balance, Gives

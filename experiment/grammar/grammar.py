@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from experiment.errors import MaterialsError, StudyNote
-from experiment.grammar.lexicon import Lexicon, check_agreement, read_lexicon
-from experiment.grammar.paradigms import read_paradigms
+from experiment.grammar.lexicon import Lexicon, check_agreement, read_lexicon, read_paradigms
 from experiment.grammar.source import Place, Source, is_outside, read_source
 from experiment.grammar.tables import GrammarTables, RewriteTable, TemplateTable, parse_tables
 from experiment.grammar.template import BAR, Cell, Template, list_forms, read_template
