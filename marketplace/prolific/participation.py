@@ -1,4 +1,4 @@
-"""Participants' actions: find a study, take a place, open its signed link, complete or return it."""
+"""Participants' actions: find a study, take a place, open its signed link, complete or return."""
 
 from datetime import timedelta
 from functools import lru_cache
