@@ -92,7 +92,7 @@ _RUN = {
     ),
     "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
     "stopping": Lazy(
-        "webapp.commands.runs",
+        "webapp.commands.stopping",
         "Apply RUN's stopping rule, and close the run to new participants if the rule is met.",
     ),
     "unblind": Lazy(

@@ -96,7 +96,7 @@ WINGS = {
             "analysis.power.sequential",
             "analysis.power.stopping_figure",
             "webapp.runs.stopping",
-            "webapp.commands.runs",
+            "webapp.commands.stopping",
         ),
         ("stopping", "run"),
     ),

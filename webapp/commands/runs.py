@@ -32,12 +32,10 @@ from webapp.runs.runs import (
     close_run,
     describe_rules,
     find_named_run,
-    find_stopping_time,
     list_run_progress,
     load_launched_study,
     open_run,
 )
-from webapp.runs.stopping import is_answered, stop_run
 from webapp.server import server_control as server
 
 _SHOWN_PROBLEMS = 5
@@ -296,26 +294,3 @@ def unblind(run: str, reason: str, instance: Path) -> None:
         sessions, stored_run, study, by=user_name, reason=reason.strip(), now=utc_now()
     )
     click.echo(f"The run {run} is unblinded.")
-
-
-@click.command()
-@click.argument("run")
-@add_instance_option
-def stopping(run: str, instance: Path) -> None:
-    """Apply RUN's stopping rule, and close the run to new participants if the rule is met.
-
-    A periodic job does the same, and hides the run on its platform. Only `parallax compare`
-    shows why a run stopped, after unblinding.
-    """
-    sessions = open_sessions(instance)
-    with reading(sessions) as session:
-        stored_run = find_named_run(session, run)
-        study = load_launched_study(session, stored_run)
-        is_stopped = find_stopping_time(session, stored_run) is not None
-        is_over = is_stopped or is_answered(session, stored_run, study)
-    if is_over and not is_stopped:
-        # Reading takes no lock: answers were stored meanwhile.
-        run_in_transaction(
-            sessions, lambda session: stop_run(session, find_named_run(session, run), utc_now())
-        )
-    click.echo(f"Run {run} {'is stopped' if is_over else 'goes on'}.")
