@@ -72,7 +72,7 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--difference", type=click.FloatRange(min=0, min_open=True),
               help=("The effect to detect.  [default: the comparison's smallest_effect, or .05 in "
                     "accuracy, .5 points of a rating (5 of a slider), .1 in the share of "
-                    "yes]"))  # fmt: skip
+                    "yes, 2 entries of a list]"))  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=0, min_open=True),
               help="The target half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option(
@@ -91,8 +91,8 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("For comparisons of conditions: how much participants, and frames, differ "
                     "further in each condition, in logits."))  # fmt: skip
 @click.option("--means", type=click.Path(path_type=Path),
-              help=("A table with the expected mean (the accuracy, the share of yes) of each "
-                    "condition."))  # fmt: skip
+              help=("A table with the expected mean (the accuracy, the share of yes, the number "
+                    "of entries) of each condition."))  # fmt: skip
 @click.option("--scale",
               help="Plan only this one of several scales.  [default: each in turn]")  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
@@ -109,8 +109,8 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help=("For reading times: the difference to detect, in per cent.  "
                     "[default: 5]"))  # fmt: skip
 @click.option("--log-sds", default="",
-              help=("For reading times: five standard deviations of log times.  [default: those "
-                    "of Witzel et al., 2012]"))  # fmt: skip
+              help=("For reading times and lists: five standard deviations of log times, or of log "
+                    "numbers of entries.  [default of times: Witzel et al., 2012]"))  # fmt: skip
 @click.option("--cloze", default="",
               help=("For typed answers: mean and standard deviation over texts of a word's cloze "
                     f"probability.  [default: {DEFAULT_CLOZE}]"))  # fmt: skip

@@ -21,10 +21,12 @@ from experiment.records import Item, Kind
 from experiment.responses.answer import Balance, Gives
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.analysis_plan import SHARE_OF, Analysis, Comparison
+from experiment.studies.analysis_plan import NUMBER_OF, SHARE_OF, Analysis, Comparison
 from experiment.studies.study import Study
 
 _TYPED = "typed"
+# What comparisons of coded answers are about, by family of types.
+_OF_CATEGORIES = {_TYPED: SHARE_OF, "fluency": NUMBER_OF}
 VERSION, EXPECTED, OTHER = "version", "expected", "other"
 # What a comparison's name adds about the region, relative to the critical one.
 _REGION_NAMES = {None: "", 0: ", critical region", 1: ", next region"}
@@ -144,8 +146,9 @@ def _construction_design(
     if type_.balance is Balance.PLACES:
         options = dict.fromkeys(option for item in targets for option in type_.versions(item))
         measures += tuple(f"{SHARE_OF}{option}" for option in options)
-    if study.coding is not None and type_.family == _TYPED:
-        measures += tuple(f"{SHARE_OF}{category}" for category in study.coding.names)
+    if study.coding is not None and type_.family in _OF_CATEGORIES:
+        of_category = _OF_CATEGORIES[type_.family]
+        measures += tuple(f"{of_category}{category}" for category in study.coding.names)
     regions = tuple(type_.compared_regions(targets))
     implies = type_.family != _TYPED or any(
         type_.arrangement(item, type_.versions(item)).good_side for item in targets
@@ -195,8 +198,8 @@ def resolve(comparison: Comparison, designs: Sequence[ConstructionDesign]) -> Pl
     if not chosen:
         raise StudyError(
             "no answers to these items can be compared",
-            expected="a type of response whose answers are right or wrong, ratings, yes or no, or "
-            "reading times",
+            expected="a type of response whose answers are right or wrong, ratings, yes or no, "
+            "reading times or lists",
         )
     if not fitting or (comparison.constructions and errors):
         raise errors[0]
