@@ -19,18 +19,16 @@ from analysis.over_time.crossing import (
     AccuracyCurve,
     Crossing,
     Fall,
-    crossing_clause,
-    crossing_in_words,
     crossing_times,
     find_crossing,
     find_fall,
     resample_curves,
-    tokens_in_words,
 )
 from analysis.over_time.figure import Panel, over_time_figure
 from analysis.over_time.load import History
 from analysis.over_time.order import FEWEST_CONSTRUCTIONS, kendall_with_interval, why_no_ages
 from analysis.over_time.people import Group, tabulate_learners
+from analysis.over_time.words import crossing_clause, crossing_in_words, tokens_in_words
 from analysis.statistics.resample import Floats, codes, numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

@@ -11,8 +11,9 @@ from analysis.compare import command
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from analysis.findings.finding import ComparisonOptions
-from analysis.over_time.crossing import Crossing, crossing_clause, tokens_in_words
+from analysis.over_time.crossing import Crossing
 from analysis.over_time.load import History, HistoryFacts
+from analysis.over_time.words import crossing_clause, tokens_in_words
 from tests.analysis.chosen_findings import compare_by
 from tests.analysis.designed_studies import within
 
