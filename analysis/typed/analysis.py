@@ -24,6 +24,7 @@ from analysis.typed.cloze import (
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.gaps import base_version, has_several_gaps, show_gap, split_gaps
 from analysis.typed.halves import correlate_halves
+from analysis.typed.meanings import MEANINGS
 from analysis.typed.same_answers import same_answers_of
 from analysis.typed.sampled import SAMPLED_ANSWERS
 from experiment.materials.render import describe_pictures
@@ -201,7 +202,7 @@ _ASKED = AskedFor(
         "Answers are the same if they are equal after these rules, in this order: Unicode's "
         "composed form, no invisible characters, single spaces, straight apostrophes, no "
         "punctuation around the answer, no difference of case; then by a table of variants and the "
-        "study's own steps, which *Answers counted as the same* counts.",
+        'study\'s own steps, which "Answers counted as the same" counts.',
     ),
     decides=False,
 )
@@ -211,5 +212,5 @@ TYPED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     join_answers_alone,
     _summarise_typed,
-    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, SAMPLED_ANSWERS, FLOW, LATE_ANSWERS),
+    (TYPED_ANSWERS, CODER_AGREEMENT, BESIDE_MODELS, SAMPLED_ANSWERS, MEANINGS, FLOW, LATE_ANSWERS),
 )
