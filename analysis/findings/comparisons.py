@@ -60,7 +60,8 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the study's comparisons with their results, and why others have none.
 
     Returns:
-        A frame with a row for each comparison (and model): name, role, is_declared, is_planned
+        A frame with a row for each comparison (and model): name, role, one_sided (the
+        predicted side, or empty), is_declared, is_planned
         (False for those asked by an option), is_of_judges (people or models), measure, response
         (its type), scale (of ratings), compared (in the notation of study.toml), factors (named by
         a contrast), at (the levels at which it holds), constructions, judge, covariates, regions,
@@ -153,6 +154,7 @@ def _describe_comparison(
     return {
         "name": declaration.name,
         "role": declaration.role,
+        "one_sided": declaration.predicted if declaration.one_sided else "",
         "is_declared": comparison.is_declared,
         "is_planned": declaration.name not in inputs.options.comparisons,
         "is_of_judges": isinstance(compared, JudgeDifference),
