@@ -11,8 +11,7 @@ from analysis.data.scales import find_scales, rating_ends, write_ends
 from analysis.findings.compared_contrasts import contrast_estimator
 from analysis.findings.compared_measures import SENSITIVITY, MeasuredAnswers, measure_of
 from analysis.findings.compared_slopes import Estimator, Row, is_own_column, slope_estimator
-from analysis.findings.comparison_statements import statements
-from analysis.findings.comparison_table import comparisons_table
+from analysis.findings.comparison_table import comparisons_table, statements
 from analysis.findings.comparison_words import ALPHA, NAME, describe_reduced_margin
 from analysis.findings.differences import split_tied_models
 from analysis.findings.finding import Finding, FindingInputs, Findings

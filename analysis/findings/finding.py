@@ -11,6 +11,7 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.scored_readings import ScoredReadings, times_with_surprisal
 from analysis.figures.drawing import Drawing
 from analysis.scores.metrics import SUM
 from analysis.statistics.accuracy import accuracies
@@ -258,6 +259,11 @@ class FindingInputs:
     def judged(self) -> Joined:
         """The judgments, with the models' decisions on the judged items only."""
         return self.data.on_judged_items()
+
+    @cached_property
+    def scored_readings(self) -> ScoredReadings:
+        """The reading times with the surprisals of the words that every table has."""
+        return times_with_surprisal(self.run, self.data.judgments, self.options.surprisal)
 
     @cached_property
     def by_construction(self) -> pd.DataFrame:
