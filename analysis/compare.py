@@ -27,8 +27,8 @@ from analysis.data.word_predictors import read_surprisal
 from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
 from analysis.option_files import (
+    read_files_of_typed_answers,
     read_fresh_items,
-    read_tables_of_typed_answers,
     read_takers,
     take_over_time,
 )
@@ -159,6 +159,12 @@ def compare(
     "models, which are named by their files.",
 )
 @click.option(
+    "--embedding",
+    type=_PATH,
+    help="For typed answers, compare meanings too: a file of word vectors (word2vec, GloVe or "
+    "fastText, as text), or the folder of a Hugging Face encoder.",
+)
+@click.option(
     "--fresh",
     multiple=True,
     type=_PATH,
@@ -242,6 +248,7 @@ def command(
     learners: tuple[Path, ...],
     variants: Path | None,
     completions: tuple[Path, ...],
+    embedding: Path | None,
     fresh: tuple[Path, ...],
     task: str,
     out: Path,
@@ -266,7 +273,7 @@ def command(
     )
     options, scores = take_over_time(options, scores, ages_table, learners)
     options = read_fresh_items(options, fresh)
-    options = read_tables_of_typed_answers(options, variants, completions)
+    options = read_files_of_typed_answers(options, variants, completions, embedding)
     people = _load_people(runs, codes, judgments, times, items, mapping)
     options = read_takers(options, takers, people)
     if judgments and not accept_low_accuracy:

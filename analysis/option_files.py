@@ -57,10 +57,13 @@ def read_fresh_items(options: ComparisonOptions, paths: Sequence[Path]) -> Compa
     return replace(options, fresh=[*scores, *map(load_run, runs)])
 
 
-def read_tables_of_typed_answers(
-    options: ComparisonOptions, variants: Path | None, completions: Sequence[Path]
+def read_files_of_typed_answers(
+    options: ComparisonOptions,
+    variants: Path | None,
+    completions: Sequence[Path],
+    embedding: Path | None,
 ) -> ComparisonOptions:
-    """Return the options with the variants of typed answers and models' completions."""
+    """Return the options with typed answers' variants and vectors, and models' completions."""
     # An installation may lack typed answers.
     if variants:
         from analysis.typed.variants import read_variants
@@ -72,4 +75,8 @@ def read_tables_of_typed_answers(
         options = replace(
             options, completions={path.stem: read_completions(path) for path in completions}
         )
+    if embedding:
+        from analysis.typed.embeddings import read_embedding
+
+        options = replace(options, embedding=read_embedding(embedding))
     return options

@@ -27,7 +27,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.utils import logging
 
 sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
-from scoring_transformer import word_tokenizer
+from scoring import word_tokenizer
 
 from analysis.over_time.score import PreparesTexts
 from experiment.materials.read import load_items

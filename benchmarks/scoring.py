@@ -1,232 +1,273 @@
-"""Compare the speed of scoring: every beginning computed once, against the usual ways.
+"""Compare the cost of scoring a set of sentences with that of two other programs.
 
-Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
-                                    [--words 50000] [--peers FOLDER] [--profile] [--study NAME]
+Usage: python benchmarks/scoring.py [--peers FOLDER] [--shapes gpt2 lstm ...] [--sizes 100 1000 ...]
 
-An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
-and random weights, score sentences of Marvin & Linzen (2018), or of ``--study``. ``--share 16``
-takes the first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the
-size of the vocabulary. The ways without sharing get fewer sentences, drawn evenly; their results
-are per second. ``--busy`` is for machines with other work: it uses one thread, and its processor
-time instead of elapsed time. ``--profile`` prints how the time of the tries is spent.
+Each result is the processor time of a whole command on one thread, from its start to the written
+file: ``parallax lm score``, and short programs that use minicons and lm-evaluation-harness
+(``benchmarks/scoring_peers.py``) in batches of 16. Models have random weights and a word-level
+tokenizer. Neither peer runs an LSTM, and lm-evaluation-harness no masked model; padded batches in
+PyTorch take the peers' place for the LSTM.
 
-``--peers`` names a virtual environment with minicons and lm_eval, which is created if missing; both
-score the transformer in the same run (``benchmarks/scoring_peers.py``).
+Sets, in random order: the items of whole templates of Marvin & Linzen (2018), every fifth such
+item, and pairs of random words. Each distinct sentence is given to the peers once.
+
+``--peers`` names a virtual environment with the peers, which is created if missing.
 """
 
 import argparse
+import json
 import os
-import time
-from collections.abc import Sequence
-from itertools import groupby
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
-from timing import PACKED, Clock, best, product_peaks, show_profile, shown, timed
+from load_platforms.peers import NotInstalledError, environment
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 from experiment.materials.read import load_items
 from experiment.materials.render import render
 from experiment.studies.load import load_study
-from lm.corpora.text import count_words, encode
-from lm.corpora.vocab import Vocabulary, vocabulary_by_frequency
-from lm.ngram.counts import count_ngrams
-from lm.ngram.estimate import estimate
-from lm.rnn.folder import TrainedNetwork
-from lm.rnn.network import NetworkShape, RecurrentNetwork, build_network
-from lm.rnn.scorer import RecurrentScorer
-from lm.scorer import TokenScores
-from lm.scoring.trie import build_tries
+from lm.corpora.vocab import Vocabulary, write_vocabulary
+from lm.model_folder import CONFIG
+from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
+from lm.rnn.network import NetworkShape, build_network
 
-HIDDEN = 650
-Ids = list[int]
+ROOT = Path(__file__).parent.parent
+# The masked models of minicons need a method that version 5 of transformers lacks.
+PEERS = ("minicons", "lm_eval", "transformers<5")
+SPECIAL = ("<unk>", "<eos>", "[MASK]", "[CLS]", "[SEP]")
+Pairs = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A model's shape.
+
+    Attributes:
+        title: What it is, for the table.
+        write: Writes a model with random weights and these words into a folder.
+        n_words: The number of words.
+        largest: The largest set that is scored.
+        others: The programs to compare with.
+        options: Further options of ``parallax lm score``.
+    """
+
+    title: str
+    write: Callable[[Path, Vocabulary], None]
+    n_words: int
+    largest: int
+    others: tuple[str, ...] = ("minicons", "lm-evaluation-harness")
+    options: tuple[str, ...] = ()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parts = {"lstm": lstm, "gpt2": transformer, "ngram": ngram, "unrelated": unrelated}
-    parser.add_argument("--part", choices=list(parts), action="append")
-    parser.add_argument("--share", type=int, default=16)
-    parser.add_argument("--words", type=int, default=50_000)
-    parser.add_argument("--study", default="marvin_linzen_2018")
-    parser.add_argument("--products", type=int, default=20, help="for each product's peak")
-    parser.add_argument("--unrelated", type=int, default=640, help="sentences that share nothing")
     parser.add_argument("--peers", type=Path)
-    parser.add_argument("--busy", action="store_true")
-    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
+    parser.add_argument("--sizes", nargs="+", type=int, default=[100, 1_000, 10_000])
+    parser.add_argument("--words", type=int, help="the number of words, in place of the shape's")
     options = parser.parse_args()
-    if options.busy:
-        torch.set_num_threads(1)
-        Clock.seconds = time.thread_time
-    load, threads = os.getloadavg()[0], torch.get_num_threads()
-    print(f"{threads} thread(s), load {load:.1f}, share {options.share}")
-    texts = sentences(options.study, options.share)
-    for part in options.part or parts:
-        parts[part](texts, options)
+    python = python_of(options.peers) if options.peers else ""
+    print("| Model | Sentences | Set | Parallax, s | minicons | lm-evaluation-harness | Padded |")
+    print("|---|---:|---|---:|---:|---:|---:|", flush=True)
+    for name in options.shapes:
+        shape = SHAPES[name]
+        words = vocabulary(options.words or shape.n_words)
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            torch.manual_seed(1)
+            shape.write(folder / "model", words)
+            # The first run of each program compiles its modules.
+            measure(shape, folder, python, *next(sets(10, words)))
+            for size in options.sizes:
+                if size <= shape.largest:
+                    for title, pairs in sets(size, words):
+                        print(measure(shape, folder, python, title, pairs), flush=True)
 
 
-def sentences(study: str, share: int) -> list[str]:
-    """Return the sentences of the first part of each template's items, with repetitions."""
+def vocabulary(n_words: int) -> Vocabulary:
+    used = sorted({word for pair in items() for text in pair for word in text.split()})
+    return Vocabulary([*SPECIAL, *used, *(f"w{n}" for n in range(n_words))][:n_words])
+
+
+def items() -> Iterator[tuple[str, str]]:
+    """Yield the pairs of Marvin & Linzen (2018), the templates in random order."""
     written = render("lower_case_tokens")
-    items = list(load_items(load_study(study)))
-    kept = []
-    for _, own in groupby(items, key=lambda item: item.template):
-        template = list(own)
-        size = max(1, len(template) // share)
-        kept += template[:size]
-    return [
-        written(item.after_context(text))
-        for item in kept
-        for text in (item.good, item.bad, item.distractor)
-        if text
-    ]
+    templates = [
+        [(written(item.after_context(item.good)), written(item.after_context(item.bad)))
+         for item in own]
+        for _, own in groupby(load_items(load_study("marvin_linzen_2018")),
+                              key=lambda item: item.template)
+    ]  # fmt: skip
+    for number in np.random.default_rng(1).permutation(len(templates)):
+        yield from templates[number]
 
 
-def vocabulary(texts: Sequence[str], size: int) -> Vocabulary:
-    words = sorted({word for text in texts for word in text.split()})
-    return Vocabulary(["<unk>", "<eos>", *words, *(f"w{n}" for n in range(size))][:size])
+def sets(size: int, words: Vocabulary) -> Iterator[tuple[str, Pairs]]:
+    """Yield sets of so many sentences, in random order."""
+    generator = np.random.default_rng(size)
+    known = [word for word in words.words if word not in SPECIAL]
+
+    def text() -> str:
+        return " ".join(generator.choice(known, generator.integers(5, 15)))
+
+    n = size // 2
+    for title, pairs in {
+        "templates": list(islice(items(), n)),
+        "every fifth": list(islice(items(), 0, 5 * n, 5)),
+        "unrelated": [(text(), text()) for _ in range(n)],
+    }.items():
+        yield title, [pairs[number] for number in generator.permutation(len(pairs))]
 
 
-def lstm(texts: list[str], options: argparse.Namespace) -> None:
-    """The recurrent model, against full softmaxes one by one and in padded batches."""
-    words = vocabulary(texts, options.words)
-    torch.manual_seed(1)
-    network = build_network(NetworkShape("lstm", options.words, HIDDEN, HIDDEN, 2)).eval()
-    model = TrainedNetwork(network, words, (), "lstm", "nothing")
-    n, distinct = len(texts), list(dict.fromkeys(texts))
-    strings = [[words[word] for word in text.split()] for text in distinct]
-    tflop, contexts = work_tflop(strings, options.words)
-    print(f"\nLSTM 2 x {HIDDEN}, {options.words:,} words: {n:,} sentences, "
-          f"{len(distinct):,} distinct, {contexts:,} contexts, {tflop:.2f} TFLOP")  # fmt: skip
-    found = product_peaks(HIDDEN, options.products)
-    few = distinct[:: max(1, len(distinct) // 60)]
-    seconds, plain = timed(lambda: one_by_one(network, words, few))
-    shown("(a) one by one, full log-softmax", len(few) / seconds, f"({len(few)} sentences)")
-    some = distinct[:: max(1, len(distinct) // 640)]
-    for batch in (16, 32):
-        seconds = best(lambda size=batch: padded(network, words, some, size), 1)
-        rate = len(some) / seconds
-        note = f"({len(some)} sentences; distinct ones {rate:,.0f}/s)"
-        shown(f"(b) distinct, padded, {batch} at a time", rate * n / len(distinct), note)
-    exact = RecurrentScorer(model)
-    seconds, scored = timed(lambda: exact.score([("", text) for text in distinct]))
-    limit = tflop * 1e3 / found[PACKED]
-    shown("trie, float32", n / seconds, f"{seconds:.1f} s = {seconds / limit:.2f} x the limit")
-    shown("the limit: the arithmetic alone, at the product's peak", n / limit, f"{limit:.1f} s")
-    if options.profile:
-        show_profile(lambda: exact.score([("", text) for text in distinct]))
-    place = {text: number for number, text in enumerate(distinct)}
-    worst = max(
-        float(np.abs(scored[place[text]].logprobs_nats - own).max())
-        for text, own in zip(few, plain, strict=True)
+def measure(shape: Shape, folder: Path, python: str, title: str, pairs: Pairs) -> str:
+    """Return a row of the table: seconds, and how many times as long the others take."""
+    table, out = folder / "items.tsv", folder / "scores.parquet"
+    pd.DataFrame(pairs, columns=["good", "bad"]).to_csv(table, sep="\t", index=False)
+    out.unlink(missing_ok=True)
+    is_hf = (folder / "model" / "tokenizer.json").exists()
+    model = f"hf:{folder / 'model'}" if is_hf else str(folder / "model")
+    command = [sys.executable, "parallax.py", "lm", "score", model, str(table), "--out", str(out)]
+    seconds = cost([*command, "--device", "cpu", *shape.options])
+    scores = pd.read_parquet(out, columns=["variant", "logprob_nats"])
+    by_side = [scores[scores["variant"] == side]["logprob_nats"] for side in ("good", "bad")]
+    ours = {
+        text: score
+        for side, column in enumerate(by_side)
+        for pair, score in zip(pairs, column, strict=True)
+        for text in [pair[side]]
+    }
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    (folder / "texts.json").write_text(json.dumps(texts))
+    cells = dict.fromkeys(("minicons", "lm-evaluation-harness", "padded"), "")
+    for name in shape.others:
+        interpreter = sys.executable if name == "padded" else python
+        if not interpreter:
+            continue
+        script = [interpreter, "benchmarks/scoring_peers.py", name, str(folder)]
+        cells[name] = f"{cost([*script, *shape.options]) / seconds:.2f}"
+        sums = dict(zip(texts, json.loads((folder / "sums.json").read_text()), strict=True))
+        worst = max(abs(sums[text] - ours[text]) for text in texts)
+        if worst > (1e-2 if not shape.options else 10):
+            raise SystemExit(f"{name} and Parallax differ by {worst:.2g} nats in {title}")
+    row = [shape.title, f"{len(texts):,}", title, f"{seconds:.1f}", *cells.values()]
+    return f"| {' | '.join(row)} |"
+
+
+def cost(command: Sequence[str]) -> float:
+    """Return a command's processor time in seconds, its processes included."""
+    one_thread = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    around = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT,
+            env={**around, **one_thread, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            said.seek(0)
+            raise SystemExit(f"{' '.join(command)}:\n{said.read()[-2000:]}")
+    return used.ru_utime + used.ru_stime
+
+
+def write_gpt2(folder: Path, words: Vocabulary) -> None:
+    sizes = {"n_embd": 384, "n_layer": 6, "n_head": 6, "bos_token_id": 1, "eos_token_id": 1}
+    GPT2LMHeadModel(GPT2Config(vocab_size=len(words.words), **sizes)).save_pretrained(folder)
+    save_tokenizer(word_tokenizer(words), folder)
+
+
+def write_encoder(folder: Path, words: Vocabulary) -> None:
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 6}
+    config = BertConfig(
+        vocab_size=len(words.words), intermediate_size=1536, pad_token_id=1, **sizes
     )
-    print(f"  largest difference of a token's score from (a): {worst:.1e} nats")
-    fast = exact.fast()
-    seconds, rounded = timed(lambda: fast.score([("", text) for text in distinct]))
-    shown("trie, bfloat16 normaliser (before re-scoring)", n / seconds, f"{seconds:.1f} s")
-    print(f"  its largest difference from float32: {difference(scored, rounded):.1e} nats")
+    BertForMaskedLM(config).save_pretrained(folder)
+    special = {"mask_token": "[MASK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    tokenizer = word_tokenizer(words, **special)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        special_tokens=[("[CLS]", words["[CLS]"]), ("[SEP]", words["[SEP]"])],
+    )
+    save_tokenizer(tokenizer, folder)
 
 
-def difference(one: Sequence[TokenScores], other: Sequence[TokenScores]) -> float:
-    pairs = zip(one, other, strict=True)
-    return max(float(np.abs(a.logprobs_nats - b.logprobs_nats).max()) for a, b in pairs)
+def write_llama(folder: Path, words: Vocabulary) -> None:
+    """Write the shape of TinyLlama (Zhang et al. 2024), 1.1 billion weights."""
+    config = LlamaConfig(
+        vocab_size=len(words.words), hidden_size=2048, intermediate_size=5632, num_hidden_layers=22,
+        num_attention_heads=32, num_key_value_heads=4, bos_token_id=1, eos_token_id=1,
+        dtype=torch.bfloat16,
+    )  # fmt: skip
+    torch.set_default_dtype(torch.bfloat16)
+    LlamaForCausalLM(config).save_pretrained(folder)
+    torch.set_default_dtype(torch.float32)
+    save_tokenizer(word_tokenizer(words), folder)
 
 
-def work_tflop(strings: Sequence[Ids], n_words: int) -> tuple[float, int]:
-    """Return the multiplications and additions that no exact way can avoid, and the contexts.
-
-    A context needs its logits and the second layer's input; a context that is itself followed by
-    one needs both layers' recurrent products.
-    """
-    [trie] = build_tries(strings, 2**62)
-    inner = np.flatnonzero(trie.has_children)
-    parents = np.unique(trie.parents[inner])
-    contexts = len(inner) + 1
-    once = 2 * HIDDEN * n_words + 8 * HIDDEN**2
-    return (contexts * once + len(parents) * 16 * HIDDEN**2) / 1e12, contexts
+def write_lstm(folder: Path, words: Vocabulary) -> None:
+    folder.mkdir()
+    shape = NetworkShape("lstm", len(words.words), 650, 650, 2)
+    config = {"type": "recurrent", "network": shape.to_config(), "trained_on": "nothing"}
+    (folder / CONFIG).write_text(json.dumps(config))
+    write_vocabulary(folder / VOCABULARY, words)
+    save_weights(build_network(shape), folder / WEIGHTS)
 
 
-@torch.inference_mode()
-def one_by_one(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str]) -> list[Any]:
-    found = []
-    for text in texts:
-        ids = torch.tensor([words.begin, *(words[word] for word in text.split())])
-        hidden, _ = network(ids[:-1, None], network.initial_state(1))
-        logprobs = network.decoder(hidden[:, 0]).log_softmax(-1)
-        found.append(logprobs.gather(1, ids[1:, None])[:, 0].numpy())
-    return found
+def word_tokenizer(words: Vocabulary, **special: str) -> PreTrainedTokenizerFast:
+    """Return a tokenizer that gives each word the number it has here."""
+    numbers = {word: number for number, word in enumerate(words.words)}
+    tokenizer = Tokenizer(WordLevel(numbers, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    own = {"bos_token": "<eos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<eos>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **{**own, **special})
 
 
-@torch.inference_mode()
-def padded(network: RecurrentNetwork, words: Vocabulary, texts: Sequence[str], batch: int) -> None:
-    rows = sorted(([words.begin, *(words[w] for w in text.split())] for text in texts), key=len)
-    for start in range(0, len(rows), batch):
-        own = [torch.tensor(row) for row in rows[start : start + batch]]
-        ids = torch.nn.utils.rnn.pad_sequence(own)
-        hidden, _ = network(ids[:-1], network.initial_state(len(own)))
-        network.decoder(hidden).log_softmax(-1).gather(2, ids[1:, :, None])
+def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Write a tokenizer under the class that version 4 of transformers knows, too."""
+    tokenizer.save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    config = json.loads(path.read_text()) | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    path.write_text(json.dumps(config))
 
 
-def transformer(texts: list[str], options: argparse.Namespace) -> None:
-    """The transformer, where its library is installed."""
+def python_of(folder: Path) -> str:
+    """Return the Python of the peers' environment; empty, with a message, if there can be none."""
+    absolute = folder.absolute()
     try:
-        from scoring_transformer import gpt2
-    except ImportError:
-        print("\ntransformers is not installed: no transformer is measured")
-        return
-    gpt2(texts, vocabulary(texts, options.words), options)
+        return str(environment(absolute.parent, absolute.name, PEERS) / "python")
+    except NotInstalledError as error:
+        print(error)
+        return ""
 
 
-def ngram(texts: list[str], _: argparse.Namespace) -> None:
-    """The 5-gram model: every word looked up, against each distinct 5-gram once."""
-    distinct = list(dict.fromkeys(texts))
-    tokens = [text.split() for text in distinct]
-    words = vocabulary_by_frequency(count_words(tokens))
-    encoded = encode(tokens, words)
-    table = estimate(list(count_ngrams(encoded, words, 5)), words).table
-    text = encoded.ids
-    windows = np.stack([np.roll(text, shift) for shift in range(4, -1, -1)], axis=1)
-    start = np.maximum.accumulate(np.where(text == words.begin, np.arange(text.size), 0))
-    reach = np.arange(text.size) - start
-    for shift in range(1, 5):
-        windows[reach < shift, 4 - shift] = -1
-
-    def looked_up_once() -> int:
-        keys = np.zeros(text.size, np.int64)
-        for column in windows.T:
-            keys = keys * (len(words.words) + 1) + column + 1
-        found, _ = np.unique(keys, return_inverse=True)
-        return len(found)
-
-    n_distinct = looked_up_once()
-    every = best(lambda: table.logprobs_log10(text, words.begin))
-    finding = best(looked_up_once)
-    print(f"\n5-gram model: {len(distinct):,} distinct sentences, {text.size:,} places, "
-          f"{n_distinct:,} distinct 5-grams")  # fmt: skip
-    shown("every place looked up", len(texts) / every, f"{every:.3f} s")
-    print(f"  finding the distinct 5-grams alone takes {finding:.3f} s")
-
-
-def unrelated(_: list[str], options: argparse.Namespace) -> None:
-    """Sentences that share nothing, where a trie can only cost."""
-    generator = np.random.default_rng(1)
-    lengths = generator.integers(5, 15, options.unrelated)
-    words = Vocabulary(["<unk>", "<eos>", *(f"w{n}" for n in range(options.words - 2))])
-    texts = [
-        " ".join(f"w{w}" for w in generator.integers(0, options.words - 2, n)) for n in lengths
-    ]
-    torch.manual_seed(1)
-    network = build_network(NetworkShape("lstm", options.words, HIDDEN, HIDDEN, 2)).eval()
-    scorer = RecurrentScorer(TrainedNetwork(network, words, (), "lstm", "nothing"))
-    print(f"\n{len(texts)} random sentences of 5 to 14 words, the LSTM")
-    shown("padded, 32 at a time", len(texts) / best(lambda: padded(network, words, texts, 32), 1))
-    seconds = best(lambda: scorer.score([("", text) for text in texts]), 1)
-    shown("trie, float32", len(texts) / seconds)
-    strings = [[words[word] for word in text.split()] for text in texts]
-    building = best(lambda: list(build_tries(strings, 2**16)))
-    print(f"  building the trie: {building * 1e3:.1f} ms, {building / seconds:.2%} of that")
-
+SHAPES = {
+    "gpt2": Shape("GPT-2 shape, 6 x 384", write_gpt2, 50_000, 10_000),
+    "lstm": Shape("LSTM, 2 x 650", write_lstm, 50_000, 10_000, ("padded",)),
+    "encoder": Shape("BERT shape, 6 x 384", write_encoder, 50_000, 1_000, ("minicons",),
+                     ("--pll", "original")),
+    "llama": Shape("Llama shape, 1.1 billion, bfloat16", write_llama, 32_000, 100,
+                   options=("--dtype", "bfloat16")),
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -35,10 +35,12 @@ class Recomputed:
         logprobs_nats: For each text, float64 of shape ``(tokens,)``.
         independent: Whether separate code computed them; if not, the scorer itself scored the texts
             one at a time.
+        rounding_nats: The difference per token that the type of the weights explains.
     """
 
     logprobs_nats: list[Floats]
     independent: bool
+    rounding_nats: float = 0.0
 
 
 def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Recomputed:
@@ -47,15 +49,18 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
     Args:
         model: As ``load_scorer`` takes it.
         texts: The texts in the form that the model reads.
-        loading: The loading options of the checked scorer: its device and its hidden tokens.
+        loading: The loading options of the checked scorer. Quantised weights, and those on several
+            devices, are not loaded a second time: the scorer itself is used.
 
     Raises:
         LmError: A text cannot be scored, or the model's files cannot be read.
     """
     type_, source, beginning = _resolve_model(model)
-    if type_ not in RECOMPUTERS:
+    divided = loading.weights.bits or loading.weights.device_map
+    if type_ not in RECOMPUTERS or divided:
         scorer = scorer_of(model, replace(loading, fast=False))
-        return Recomputed([scorer.score([("", text)])[0].logprobs_nats for text in texts], False)
+        logprobs = [scorer.score([("", text)])[0].logprobs_nats for text in texts]
+        return Recomputed(logprobs, False, loading.weights.rounding_nats)
     compute_again: RecomputeFunction = importlib.import_module(RECOMPUTERS[type_]).logprobs_again
     if type_ == "hf":
         device: Device = loading.device
@@ -66,9 +71,11 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
                 beginning=beginning,
                 pll=loading.pll,
                 device=device,
+                dtype=loading.weights.dtype,
                 identity=loading.identity,
             ),
             True,
+            loading.weights.rounding_nats,
         )
     if type_ == "recurrent":
         return Recomputed(compute_again(source, texts, identity=loading.identity), True)

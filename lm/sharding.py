@@ -20,6 +20,7 @@ from lm.errors import LmError
 from lm.registry import Device, load_scorer
 from lm.scorer import FastKernel, Scorer, TokenScores
 from lm.surprisal import PLL, choose_pll
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 
 @contextmanager
@@ -73,6 +74,7 @@ class Loading:
         identity: A value that changes when the model's files do, so that long-lived workers reload
             it.
         pll: The tokens hidden for a masked model's scores; empty: the model's default.
+        weights: The form of a Hugging Face model's weights.
     """
 
     fast: bool = False
@@ -80,6 +82,7 @@ class Loading:
     device: Device = "auto"
     identity: str = ""
     pll: PLL | Literal[""] = ""
+    weights: Weights = DEFAULT_WEIGHTS
 
 
 PLAIN = Loading()
@@ -121,7 +124,7 @@ def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
         LmError: The model does not exist, or has no fast mode.
     """
     if not loading.fast:
-        scorer = load_scorer(model, loading.device)
+        scorer = load_scorer(model, loading.device, how=loading.weights)
         if not loading.packed and hasattr(scorer, "packing"):
             scorer.packing = False
         if loading.pll:

@@ -63,7 +63,9 @@ def write_(
     if source.package.simulated and not coarsen:
         click.echo("Programs answered here, not people: nothing is coarsened.")
     chosen = {Kind(kind) for kind in remaining_kinds} if coarsen else set[Kind]()
-    write_archive(source, declared, chosen, out)
+    metadata = write_archive(source, declared, chosen, out)
+    if licences := metadata.statements.get("Licences"):
+        click.echo(f"Licences: {licences}.")
     click.echo(f"{out}: {sum(path.is_file() for path in out.rglob('*'))} files.")
 
 

@@ -74,7 +74,7 @@ def write_croissant(package: Package, about: Metadata, data: Path) -> None:
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": about.name,
         "description": about.description,
-        "license": about.license_url,
+        "license": about.licence_ids,
         **({"url": url} if (url := about.about.data_url or _doi_address(about)) else {}),
         "version": _pad_version(about.version),
         "datePublished": about.about.date_published,

@@ -47,7 +47,7 @@ def _zenodo_metadata(about: Metadata) -> dict[str, object]:
             }
             for creator in about.creators
         ],
-        "license": declared.license.lower(),
+        "license": about.strictest_licence.name.lower(),
         "access_right": "open",
         "publication_date": declared.date_published,
         "keywords": about.keywords,
@@ -61,10 +61,11 @@ def _zenodo_metadata(about: Metadata) -> dict[str, object]:
 
 
 def _dataverse_metadata(about: Metadata) -> dict[str, object]:
+    licence = about.strictest_licence
     citation = {"displayName": "Citation Metadata", "fields": list(_citation_fields(about))}
     return {
         "datasetVersion": {
-            "license": {"name": about.about.license, "uri": about.license_url},
+            "license": {"name": licence.name, "uri": licence.url},
             "metadataBlocks": {"citation": citation},
         }
     }

@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 
+from analysis.archive.licences import Licence
 from analysis.archive.metadata import Metadata, person_entry
 from analysis.archive.package import DESCRIPTION, Package
 from analysis.archive.traces import Rows, escape_texts
@@ -46,7 +47,7 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
         **description,
         "description": about.description,
         "version": about.version,
-        "licenses": [{"name": about.about.license, "path": about.license_url}],
+        "licenses": [_licence_entry(licence) for licence in about.licences],
         "keywords": about.keywords,
         "contributors": [_contributor_entry(creator) for creator in about.creators],
         **({"homepage": about.about.data_url} if about.about.data_url else {}),
@@ -56,6 +57,13 @@ def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Pa
     (folder / DESCRIPTION).write_text(text, "utf-8", newline="\n")
     readme_text = readme(about.title, package.provenance, package.tables)
     (folder / "README.md").write_text(readme_text, "utf-8", newline="\n")
+
+
+def _licence_entry(licence: Licence) -> dict[str, str]:
+    if licence.url:
+        return {"name": licence.name, "path": licence.url}
+    # A name of the Data Package has no spaces.
+    return {"name": re.sub(r"[^A-Za-z0-9.]+", "-", licence.name), "title": licence.name}
 
 
 def _contributor_entry(contributor: Contributor) -> dict[str, object]:
@@ -88,7 +96,7 @@ def write_psych_ds(package: Package, rows: Rows, about: Metadata, folder: Path) 
         "description": about.description,
         "variableMeasured": [_variable_entry(column_) for column_ in columns.values()],
         "schemaVersion": "Psych-DS 0.4.0",
-        "license": about.license_url,
+        "license": about.licence_ids,
         "author": [person_entry(creator) for creator in about.creators],
         "datePublished": about.about.date_published,
         "citation": about.citation,

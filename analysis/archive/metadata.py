@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.archive.licences import Licence, describe_licences, read_licences
 from analysis.archive.package import Package
 from analysis.errors import AnalysisError
 from experiment.studies.publication import Contributor, Publication
@@ -20,6 +21,7 @@ class Metadata:
         name: The name, without spaces.
         title: The title.
         about: The declarations for archives.
+        of_sentences: The licences of other people's sentences, those with most terms first.
         study: The study.
         provenance: The origin of the data.
     """
@@ -27,6 +29,7 @@ class Metadata:
     name: str
     title: str
     about: Publication
+    of_sentences: tuple[Licence, ...]
     study: Study
     provenance: Mapping[str, object]
 
@@ -38,9 +41,22 @@ class Metadata:
         return self.about.description
 
     @property
-    def license_url(self) -> str:
-        """The address of the licence's page at SPDX."""
-        return f"https://spdx.org/licenses/{self.about.license}"
+    def licences(self) -> tuple[Licence, ...]:
+        """The declared licence, and those of the sentences."""
+        declared = [Licence(self.about.license)] if self.about.license else []
+        stated = (licence for licence in self.of_sentences if licence.is_stated)
+        return tuple(dict.fromkeys([*declared, *stated]))
+
+    @property
+    def strictest_licence(self) -> Licence:
+        """The licence with most terms, for deposits that have one licence for all files."""
+        return max(self.licences, key=lambda licence: len(licence.terms))
+
+    @property
+    def licence_ids(self) -> str | list[str]:
+        """The licences' addresses, or their names; a text if there is only one."""
+        first, *others = (licence.url or licence.name for licence in self.licences)
+        return [first, *others] if others else first
 
     @property
     def creators(self) -> tuple[Contributor, ...]:
@@ -68,8 +84,9 @@ class Metadata:
 
     @property
     def statements(self) -> dict[str, str]:
-        """The declared statements on ethics, funding, availability and registration."""
+        """The statements on licences, ethics, funding, availability and registration."""
         statements = {
+            "Licences": describe_licences(self.about.license, self.of_sentences),
             "Ethics": self.study.study.ethics,
             "Funding": self.about.funding,
             "Data availability": self.about.data_availability,
@@ -84,7 +101,9 @@ def collect_metadata(package: Package, study: Study, about: Publication) -> Meta
     Raises:
         AnalysisError: A declaration that every archive requires is missing.
     """
-    missing = [key for key in REQUIRED_KEYS if not getattr(about, key)]
+    of_sentences = read_licences(package)
+    known = {"license"} if any(licence.is_stated for licence in of_sentences) else set()
+    missing = [key for key in REQUIRED_KEYS if not getattr(about, key) and key not in known]
     if missing:
         raise AnalysisError(
             f"the study lacks {', '.join(missing)}, which every archive requires",
@@ -93,7 +112,7 @@ def collect_metadata(package: Package, study: Study, about: Publication) -> Meta
             remedy="Write them into a file and give it with --about; docs/studies.md has the keys",
         )
     title = f"{study.study.title} ({package.provenance['study']}, run {package.provenance['run']})"
-    return Metadata(package.name, title, about, study, package.provenance)
+    return Metadata(package.name, title, about, of_sentences, study, package.provenance)
 
 
 def person_entry(contributor: Contributor) -> dict[str, object]:

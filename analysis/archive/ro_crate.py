@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from analysis.archive.licences import Licence
 from analysis.archive.metadata import Metadata
 from analysis.archive.package import media_type_of, sha256
 
@@ -18,7 +19,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
     files = [_file_entry(path, folder) for path in paths if path.name != RO_CRATE_FILE]
     people = [_person_entry(about, number) for number in range(len(about.creators))]
     places = {
-        creator.affiliation: {"@id": _organisation_id(creator.affiliation), "@type": "Organization",
+        creator.affiliation: {"@id": _own_id(creator.affiliation), "@type": "Organization",
                           "name": creator.affiliation}
         for creator in about.creators
         if creator.affiliation
@@ -31,12 +32,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
             "about": {"@id": "./"},
         },
         _root_entry(about, files, people),
-        {
-            "@id": about.license_url,
-            "@type": "CreativeWork",
-            "name": about.about.license,
-            "description": f"The licence {about.about.license}, as SPDX lists it.",
-        },
+        *map(_licence_entry, about.licences),
         *people,
         *places.values(),
         {
@@ -64,13 +60,14 @@ def _root_entry(
     about: Metadata, files: list[dict[str, object]], people: list[dict[str, object]]
 ) -> dict[str, object]:
     declared = about.about
+    licences = [{"@id": _licence_id(licence)} for licence in about.licences]
     root: dict[str, object] = {
         "@id": "./",
         "@type": "Dataset",
         "name": about.title,
         "description": about.description,
         "datePublished": declared.date_published,
-        "license": {"@id": about.license_url},
+        "license": licences[0] if len(licences) == 1 else licences,
         "version": about.version,
         "keywords": about.keywords,
         "creditText": about.citation,
@@ -90,6 +87,20 @@ def _root_entry(
     return {key: value for key, value in root.items() if value not in ([], "")}
 
 
+def _licence_id(licence: Licence) -> str:
+    return licence.url or _own_id(licence.name)
+
+
+def _licence_entry(licence: Licence) -> dict[str, object]:
+    listed = ", as SPDX lists it" if licence.url else ""
+    return {
+        "@id": _licence_id(licence),
+        "@type": "CreativeWork",
+        "name": licence.name,
+        "description": f"The licence {licence.name}{listed}.",
+    }
+
+
 def _person_entry(about: Metadata, number: int) -> dict[str, object]:
     contributor = about.creators[number]
     fields: dict[str, object] = {
@@ -102,14 +113,14 @@ def _person_entry(about: Metadata, number: int) -> dict[str, object]:
         "familyName": contributor.family_name,
     }
     if contributor.affiliation:
-        fields["affiliation"] = {"@id": _organisation_id(contributor.affiliation)}
+        fields["affiliation"] = {"@id": _own_id(contributor.affiliation)}
     if contributor.roles:
         # The role names of the CRediT taxonomy.
         fields["description"] = f"CRediT: {', '.join(contributor.roles)}"
     return fields
 
 
-def _organisation_id(name: str) -> str:
+def _own_id(name: str) -> str:
     return "#" + "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 

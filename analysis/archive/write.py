@@ -85,8 +85,10 @@ def read_source(export: Path) -> Source:
 
 def write_archive(
     source: Source, about: AboutFile | None, coarsened: Collection[Kind], out: Path
-) -> None:
+) -> Metadata:
     """Write the archive, replacing an earlier archive in the folder; the export is not changed.
+
+    Returns its metadata.
 
     Args:
         source: The export.
@@ -121,6 +123,7 @@ def write_archive(
             _make_readme(metadata, study, coarsened), "utf-8", newline="\n"
         )
         write_ro_crate(metadata, folder)
+    return metadata
 
 
 def _make_readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:

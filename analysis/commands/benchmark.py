@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
 
 import click
 import pandas as pd
@@ -32,9 +31,11 @@ from experiment.materials.read import item_row
 from experiment.materials.render import as_written, split_lower_case_tokens, split_tokens
 from experiment.tables.atomic_write import atomic_write
 from experiment.version import code_version
+from lm.loading_options import loading_options
 from lm.registry import Device
 from lm.scorer import HasSubwords, Scorer
 from lm.sharding import Loading, scorer_of
+from lm.weights import Weights
 
 _PATH = click.Path(path_type=Path)
 _SUITE = "suite"
@@ -55,7 +56,7 @@ _SUITE = "suite"
     "--rendering", help="How pairs are given to the models.  [default: as the model reads]"
 )
 @click.option("--plain", is_flag=True, help="Run Hugging Face models text by text.")
-@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+@loading_options
 @click.option("--out", type=_PATH, help="A folder to write the scores and the tables to.")
 def benchmark(
     materials: str,
@@ -64,7 +65,8 @@ def benchmark(
     metric: str,
     rendering: str | None,
     plain: bool,
-    device: str,
+    device: Device,
+    weights: Weights,
     out: Path | None,
 ) -> None:
     """Print accuracies on a published set.
@@ -80,7 +82,7 @@ def benchmark(
         )
     files = materials_files(Path(materials))
     request = _BenchmarkRequest(
-        models, metric, rendering, ScoringOptions(False, False, not plain, cast(Device, device))
+        models, metric, rendering, Loading(packed=not plain, device=device, weights=weights)
     )
     with _open_output_folder(out) as folder:
         suites = [is_suite(path) for path in files]
@@ -106,7 +108,7 @@ class _BenchmarkRequest:
     models: Sequence[str]
     metric: str
     rendering: str | None
-    options: ScoringOptions
+    loading: Loading
 
 
 @contextmanager
@@ -126,8 +128,9 @@ def _score_pairs(
     for sentence in pair_materials.notes:
         click.echo(sentence)
     paths = [folder / f"scores_{number}.parquet" for number in range(1, len(request.models) + 1)]
+    options = ScoringOptions(request.loading)
     for model, path in zip(request.models, paths, strict=True):
-        score_to_file(model, pair_materials, path, request.options, None, is_kept=is_kept)
+        score_to_file(model, pair_materials, path, options, None, is_kept=is_kept)
     scores = [apply_metric(model_scores, request.metric) for model_scores in load_all_scores(paths)]
     items = pd.DataFrame([item_row(item) for item in pair_materials.items()])
     usual = PHENOMENON if PHENOMENON in items else PARADIGM
@@ -149,9 +152,7 @@ def _score_suites(
     suite_scores: dict[str, SuiteScores] = {}
     origin = []
     for model in request.models:
-        scorer = scorer_of(
-            model, Loading(packed=request.options.packed, device=request.options.device)
-        )
+        scorer = scorer_of(model, request.loading)
         suite_scores[scorer.name] = score_suites(scorer, files, _choose_reading(scorer))
         origin.append(f"Model {scorer.name}: trained on {scorer.trained_on.rstrip('.')}.")
         if keep:

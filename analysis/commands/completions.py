@@ -2,7 +2,6 @@
 
 import csv
 from pathlib import Path
-from typing import get_args
 
 import click
 from tqdm import tqdm
@@ -12,9 +11,11 @@ from analysis.errors import AnalysisError
 from analysis.typed.completions import COLUMNS, complete, find_blanks
 from experiment.materials.render import render
 from experiment.tables.files import safe_cell
+from lm.loading_options import loading_options
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords
+from lm.weights import Weights
 
 _PATH = click.Path(path_type=Path)
 _WORDS, _AS_WRITTEN = "split_lower_case_tokens", "as_written"
@@ -32,7 +33,7 @@ _WORDS, _AS_WRITTEN = "split_lower_case_tokens", "as_written"
     type=click.IntRange(1, 100),
     help="How many of the model's own words to score for each text.",
 )
-@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+@loading_options
 @click.option("--out", type=_PATH, required=True, help="The table to write (.csv).")
 def completions(
     model: str,
@@ -41,6 +42,7 @@ def completions(
     items: Path | None,
     top: int,
     device: Device,
+    weights: Weights,
     out: Path,
 ) -> None:
     """Write MODEL's log-probability of each word that people typed, and of its own words.
@@ -55,7 +57,7 @@ def completions(
         )
     people = load_answers(run, judgments, items)
     blanks = find_blanks(people)
-    scorer = load_scorer(model, device)
+    scorer = load_scorer(model, device, how=weights)
     as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
     rendering = render(_AS_WRITTEN if as_written else _WORDS)
     progress = tqdm(blanks, desc="Completing", unit=" texts", disable=None)

@@ -4,7 +4,6 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import click
 
@@ -22,9 +21,11 @@ from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
 from experiment.tables.atomic_write import atomic_write
+from lm.loading_options import loading_options
 from lm.registry import Device, load_scorer
 from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import NATS_PER_BIT, surprisals
+from lm.weights import Weights
 
 _PATH = click.Path(path_type=Path)
 _MOST_NAMED = 5
@@ -50,15 +51,15 @@ class _ReadText:
 @click.argument("source", metavar="STUDY_OR_EXPORT")
 @click.option("--out", type=_PATH, required=True,
               help="The table to write (.tsv); its name is the model's in a report.")  # fmt: skip
-@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
-def surprisal(model: str, source: str, out: Path, device: Device) -> None:
+@loading_options
+def surprisal(model: str, source: str, out: Path, device: Device, weights: Weights) -> None:
     """Write MODEL's surprisal of every word or region that participants of a study read.
 
     STUDY_OR_EXPORT is a study that is read step by step, or the folder of an exported run. Give the
     table to `parallax compare --surprisal`.
     """
     texts = _load_texts(source)
-    scorer = load_scorer(model, device)
+    scorer = load_scorer(model, device, how=weights)
     model_inputs = [[_step_as_model_input(scorer, step) for step in text.steps] for text in texts]
     # Scripts without spaces between words have no spaces between steps either.
     spaces = any(join_regions(text.steps) == " ".join(text.steps) for text in texts)

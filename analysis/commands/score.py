@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import get_args
 
 import click
 import pyarrow.compute as pc
@@ -19,11 +19,13 @@ from analysis.scores.scoring_inputs import Materials, find_materials, select_jud
 from experiment.errors import ParallaxError
 from experiment.records import Item
 from experiment.version import code_version
+from lm.loading_options import loading_options
 from lm.model_folder import model_identity
 from lm.registry import HF_PREFIX, Device
 from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of, workers
 from lm.surprisal import PLL
+from lm.weights import Weights
 
 # Facts that are known only after scoring.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
@@ -35,17 +37,16 @@ _PLL_READING = "with each token alone hidden"
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How to compute scores: fast or certified, as one stream, packed, on which device.
+    """How to compute scores.
 
-    ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
-    ``storage`` is where workers write their shards; empty for the score file's folder.
+    Attributes:
+        loading: How each model is loaded, its identity apart.
+        stream: Whether all items are read as one text.
+        storage: Where workers write their shards; empty for the score file's folder.
     """
 
-    fast: bool
-    stream: bool
-    packed: bool
-    device: Device
-    pll: PLL | Literal[""] = ""
+    loading: Loading
+    stream: bool = False
     storage: str = ""
 
 
@@ -98,7 +99,8 @@ def score_to_file(
     Raises:
         ParallaxError: The model or the items cannot be scored.
     """
-    loading = Loading(False, options.packed, options.device, model_identity(model), options.pll)
+    wants_fast = options.loading.fast
+    loading = replace(options.loading, fast=False, identity=model_identity(model))
     materials = materials.given_to(scorer_of(model, loading))
     facts = ScoreFacts(
         **_KNOWN_AFTER_SCORING,
@@ -109,12 +111,13 @@ def score_to_file(
         materials_hash=materials.hash,
         code_version=code_version(),
         selection=materials.selection,
-        reading=AS_STREAM if options.stream else _PLL_READING if options.pll == "original" else "",
+        reading=AS_STREAM if options.stream else _PLL_READING if loading.pll == "original" else "",
+        weights=loading.weights.in_words,
     )
-    if _is_up_to_date(out, facts, options.fast):
+    if _is_up_to_date(out, facts, wants_fast):
         click.echo(f"{out} already holds these scores")
         return
-    kernel = _find_fast_kernel(model, loading, executor) if options.fast else None
+    kernel = _find_fast_kernel(model, loading, executor) if wants_fast else None
     loading = replace(loading, fast=kernel is not None)
     scorer = scorer_of(model, loading)
     named_facts = facts.model_copy(update={"model": scorer.name, "trained_on": scorer.trained_on})
@@ -238,13 +241,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
 )
-@click.option(
-    "--device",
-    type=click.Choice(get_args(Device)),
-    default="auto",
-    show_default=True,
-    help="The device that networks compute on.",
-)
+@loading_options
 @click.option(
     "--workers",
     "processes",
@@ -283,7 +280,8 @@ def score(
     stream: bool,
     plain: bool,
     pll: PLL | None,
-    device: str,
+    device: Device,
+    weights: Weights,
     processes: int,
     cluster: str | None,
     shards: str,
@@ -323,11 +321,11 @@ def score(
         click.echo(sentence)
     if export is not None:
         item_source = select_judged(item_source, export)
+    loading = Loading(fast, not plain, device, pll=pll or "", weights=weights)
     if over_time:
-        loading = Loading(packed=not plain, device=cast(Device, device), pll=pll or "")
         _score_over_time(models[0], revisions, tokens_per_step, item_source, out, loading)
         return
-    options = ScoringOptions(fast, stream, not plain, cast(Device, device), pll or "", shards)
+    options = ScoringOptions(loading, stream, shards)
     with workers(processes, cluster) as executor:
         for model, path in files.items():
             score_to_file(model, item_source, path, options, executor)

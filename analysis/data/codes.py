@@ -57,15 +57,17 @@ def _check_codes(codes: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
 
 
 def add_codes(judgments: pd.DataFrame, codes: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments that have a code, with the column code and their index.
+    """Return the judgments that have a code, with the columns code and answer and their index.
 
-    A judgment of a text with several gaps comes once for each gap that has a code.
+    A judgment of a text with several gaps, or of a list, comes once for each gap or entry that has
+    a code. ``answer`` is the number of the different answer.
     """
     trials = judgments[_TRIAL].astype({"participant": str, "position": int})
-    of_trials = codes.loc[codes["code"] != "", [*_TRIAL, "code"]]
+    of_trials = codes.loc[codes["code"] != "", [*_TRIAL, "code", "answer"]]
     of_trials = of_trials.astype({"participant": str, "position": int})
     coded = trials.assign(row=judgments.index).merge(of_trials, on=_TRIAL)
-    return judgments.loc[coded["row"]].assign(code=coded["code"].to_numpy())
+    columns = {name: coded[name].to_numpy() for name in ("code", "answer")}
+    return judgments.loc[coded["row"]].assign(**columns)
 
 
 def _read_imported_codes(run: ExportedRun) -> pd.DataFrame:

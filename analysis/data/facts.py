@@ -54,7 +54,8 @@ class ScoreFacts(_FrozenFacts):
 
     The study is empty where the items came from a file that names none, the selection where all
     items were scored, the certificate where nothing was computed in reduced precision, the check
-    where the model has one way to compute only, the reading where each sentence was read by itself.
+    where the model has one way to compute only, the reading where each sentence was read by itself,
+    the weights where they were loaded in single precision.
     """
 
     model: str
@@ -69,9 +70,10 @@ class ScoreFacts(_FrozenFacts):
     certificate: str = ""
     check: str = ""
     reading: str = ""
+    weights: str = ""
 
     @property
     def given(self) -> str:
-        """The model's input, in words: the rendering, and any special way of reading the text."""
-        rendering_words = self.rendering.replace("_", " ")
-        return f"{rendering_words}, {self.reading}" if self.reading else rendering_words
+        """The model's input, in words: the rendering, and any special reading or weights."""
+        weights = self.weights and f"with weights in {self.weights}"
+        return ", ".join(filter(None, (self.rendering.replace("_", " "), self.reading, weights)))

@@ -186,3 +186,8 @@ def _join_words(words: pd.Series, region: pd.Series, n_regions: int) -> list[str
     for number, word in zip(region, words.astype(str), strict=True):
         texts[number].append(word)
     return [" ".join(words_of_region) for words_of_region in texts]
+
+
+def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
+    """Return readings whose word was chosen correctly at first, if the task has a choice."""
+    return regions[regions["correct"].astype(bool)] if "correct" in regions else regions

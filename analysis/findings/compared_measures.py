@@ -12,9 +12,16 @@ from analysis.data.n_alternatives import find_options
 from analysis.data.readings import RELATIVE_REGION
 from analysis.findings.design import Crossing, crossed_designs
 from analysis.findings.effects import Measure
+from analysis.findings.entries import DifferentEntries, Entries, EntriesOfCategory
 from analysis.findings.finding import FindingInputs
 from analysis.findings.measures import READING, Choices, Ratings, YesNo
-from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
+from experiment.studies.analysis_plan import (
+    D_PRIME,
+    DIFFERENT_ENTRIES,
+    ENTRIES,
+    NUMBER_OF,
+    SHARE_OF,
+)
 from experiment.studies.study import Study
 
 
@@ -62,6 +69,8 @@ _MEASURES: Mapping[str, Measure] = {
     "yes": YesNo(),
     D_PRIME: SENSITIVITY,
     "log_rt": READING,
+    DIFFERENT_ENTRIES: DifferentEntries(),
+    ENTRIES: Entries(),
 }
 
 
@@ -69,6 +78,8 @@ def measure_of(name: str) -> Measure:
     """Return a comparison's measure, such as that of "yes" or of "share of bad"."""
     if name.startswith(SHARE_OF):
         return ShareOfOption(name.removeprefix(SHARE_OF))
+    if name.startswith(NUMBER_OF):
+        return EntriesOfCategory(name.removeprefix(NUMBER_OF))
     return _MEASURES[name]
 
 

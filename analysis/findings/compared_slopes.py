@@ -8,13 +8,13 @@ import pandas as pd
 
 from analysis.data.own_columns import PREFIX
 from analysis.data.readings import RELATIVE_REGION
+from analysis.data.scored_readings import BITS
 from analysis.findings.compared_measures import MeasuredAnswers, sum_regions
 from analysis.findings.design_model import covariates_of_trials
 from analysis.findings.effects import Measure
 from analysis.findings.finding import FindingInputs
 from analysis.findings.measures import READING
-from analysis.findings.surprisal import BASELINE, times_with_surprisal
-from analysis.findings.surprisal import BITS as BITS
+from analysis.findings.surprisal import BASELINE
 from analysis.statistics.reading_regression import slope
 from analysis.statistics.resample import codes
 from experiment.comparisons.check import SURPRISAL
@@ -126,7 +126,7 @@ def _words_with_surprisal(
     inputs: FindingInputs, comparison: PlannedComparison, model: str
 ) -> pd.DataFrame:
     """Return the words read in the comparison's regions, with a model's surprisal as ``x``."""
-    words = times_with_surprisal(inputs).by_model[model]
+    words = inputs.scored_readings.by_model[model]
     words = words[words["construction"].astype(str).isin(comparison.constructions)]
     if regions := comparison.declaration.regions:
         words = words[words[RELATIVE_REGION].isin(regions)]

@@ -10,7 +10,13 @@ import pandas as pd
 from analysis.statistics.paired import LEAST_MARGIN_SHARE
 from analysis.statistics.resample import LEVEL
 from experiment.comparisons.contrast import PEOPLE
-from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
+from experiment.studies.analysis_plan import (
+    D_PRIME,
+    DIFFERENT_ENTRIES,
+    ENTRIES,
+    NUMBER_OF,
+    SHARE_OF,
+)
 
 NAME = "comparisons"
 ALPHA = 1 - LEVEL
@@ -104,6 +110,14 @@ _MEASURE_WORDS: Mapping[str, MeasureWords] = {
         "Reading time", "is longer", "is shorter", "%", "reading times",
         _to_slowdown_percent, 1, _write_milliseconds, "geometric means ",
     ),
+    DIFFERENT_ENTRIES: MeasureWords(
+        "The number of different entries", "is higher", "is lower", "entries", "lists",
+        _return_unchanged, 2, _write_decimals, "means ",
+    ),
+    ENTRIES: MeasureWords(
+        "The number of entries", "is higher", "is lower", "entries", "lists",
+        _return_unchanged, 2, _write_decimals, "means ",
+    ),
 }  # fmt: skip
 
 
@@ -122,6 +136,9 @@ def words_of(measure: str, response: str = "") -> MeasureWords:
             subject = f"The share of answers in the category {option}"
             return replace(_MEASURE_WORDS["accuracy"], subject=subject)
         return replace(_MEASURE_WORDS["accuracy"], subject=f"The share of the option {option}")
+    if measure.startswith(NUMBER_OF):
+        subject = f"The number of entries in the category {measure.removeprefix(NUMBER_OF)}"
+        return replace(_MEASURE_WORDS[DIFFERENT_ENTRIES], subject=subject)
     return _MEASURE_WORDS[measure]
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.scored_readings import ScoredReadings, times_with_surprisal
 from analysis.figures.drawing import Drawing
 from analysis.scores.metrics import SUM
 from analysis.statistics.accuracy import accuracies
@@ -200,6 +201,7 @@ class ComparisonOptions:
             people judged such items.
         completions: By model, its log-probabilities of words in the gaps of texts, as
             ``parallax lm completions`` wrote them.
+        embedding: What gives vectors to typed answers (``analysis.typed.embeddings.Embedding``).
     """
 
     resamples: int = 10_000
@@ -222,6 +224,7 @@ class ComparisonOptions:
     variants: Mapping[tuple[str, str], str] = field(default_factory=dict)
     completions: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     fresh: Sequence[Scores | ExportedRun] = ()
+    embedding: Any = None
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,11 @@ class FindingInputs:
         return self.data.on_judged_items()
 
     @cached_property
+    def scored_readings(self) -> ScoredReadings:
+        """The reading times with the surprisals of the words that every table has."""
+        return times_with_surprisal(self.run, self.data.judgments, self.options.surprisal)
+
+    @cached_property
     def by_construction(self) -> pd.DataFrame:
         """Accuracies of each construction in long form (see ``analysis.statistics.accuracy``)."""
         return self._compute_accuracies(CONSTRUCTION)
@@ -280,6 +288,7 @@ class Need(StrEnum):
     TAKERS = "the option --takers"
     SURPRISAL = "the option --surprisal"
     COMPLETIONS = "the option --completions"
+    EMBEDDING = "the option --embedding"
     ITEM_CURVES = "the option --curves or --curves-of"
     ITEM_MAP = "the option --item-map"
 
@@ -293,6 +302,8 @@ class Need(StrEnum):
             return bool(inputs.options.surprisal)
         if self is Need.COMPLETIONS:
             return bool(inputs.options.completions)
+        if self is Need.EMBEDDING:
+            return inputs.options.embedding is not None
         if self is Need.ITEM_MAP:
             return inputs.options.item_map
         return inputs.options.curves or bool(inputs.options.curve_items)

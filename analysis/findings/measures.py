@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.data.readings import select_comparable_readings, sum_by_region
+from analysis.data.readings import keep_right_words, select_comparable_readings, sum_by_region
 from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
 from analysis.findings.effects import (
@@ -355,11 +355,6 @@ def _choose_example_texts(answers: pd.DataFrame, by: Sequence[str]) -> pd.DataFr
     texts = answers.assign(is_later=~is_first, example=answers["text"].astype(str))
     texts = texts.sort_values("is_later", kind="stable").drop_duplicates(list(by))
     return texts[[*by, "example"]].astype({"construction": str, "cell": str})
-
-
-def keep_right_words(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return readings whose word was chosen correctly at first, if the task has a choice."""
-    return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 
 def _sort_by_item_order(means: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:

@@ -4,19 +4,17 @@ The shape is a smooth, compared with a straight line.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from analysis.data.readings import select_readings
-from analysis.data.word_predictors import KEYS, add_predictors, normalise_word
-from analysis.errors import AnalysisError
+from analysis.data.scored_readings import BITS, BITS_BEFORE, ScoredReadings, count_words
+from analysis.data.word_predictors import KEYS
 from analysis.figures.designs import shapes_figure
 from analysis.figures.drawing import Drawing
 from analysis.findings.finding import Finding, FindingInputs, Findings, Need
-from analysis.findings.measures import keep_right_words
 from analysis.statistics.reading_regression import (
     N_KNOTS,
     Slope,
@@ -27,91 +25,11 @@ from analysis.statistics.reading_regression import (
     slope,
 )
 from analysis.statistics.resample import Floats, codes
-from analysis.tables.accuracy_table import Column
+from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-BITS = "surprisal_bits"
-_BITS_BEFORE = f"prev1_{BITS}"
 BASELINE = ("length", "prev1_length", "position")
 _FEWEST_UNITS, _FEWEST_HELD_OUT = 4, 20
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredReadings:
-    """Reading times with the surprisals of several models, all of the same words.
-
-    Attributes:
-        by_model: The readings with each model's surprisals and the other predictors. The surprisal
-            of the word before is missing if not every table has it for all of these words.
-        note: On how many words the models are compared, if a table lacks some; else empty.
-    """
-
-    by_model: Mapping[str, pd.DataFrame]
-    note: str = ""
-
-    @property
-    def with_word_before(self) -> bool:
-        """Whether the surprisal of the word before is a predictor."""
-        return all(_BITS_BEFORE in frame for frame in self.by_model.values())
-
-
-def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
-    """Return the text ids of the surprisal tables: item and version."""
-    return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
-
-
-def times_with_surprisal(inputs: FindingInputs) -> ScoredReadings:
-    """Return the readings of the words of which every table has a surprisal.
-
-    ``position`` is the word's, and ``trial`` the trial's place in the session.
-
-    Raises:
-        AnalysisError: A table lacks a word that was read, or has another word in its place.
-    """
-    times = select_readings(inputs.run, inputs.data.judgments)
-    frame = keep_right_words(times.frame)
-    frame = frame.assign(
-        text_id=text_ids(frame), read=frame["text"].astype(str), trial=frame["position"]
-    )
-    frame = frame.drop(columns=["position", "text"]).rename(columns={"step": "position"})
-    return _keep_same_words(
-        {
-            model: _join_surprisals(frame, surprisal, model)
-            for model, surprisal in inputs.options.surprisal.items()
-        }
-    )
-
-
-def _keep_same_words(joined: Mapping[str, pd.DataFrame]) -> ScoredReadings:
-    """Keep the readings of words that every table scores, without sentences' first words."""
-    if not joined:
-        return ScoredReadings({})
-    is_later = ~np.logical_or.reduce([frame["is_first"].astype(bool) for frame in joined.values()])
-    has_bits = {model: is_later & frame[BITS].notna() for model, frame in joined.items()}
-    is_kept = np.logical_and.reduce([*has_bits.values()])
-    kept = {model: frame[is_kept].reset_index(drop=True) for model, frame in joined.items()}
-    lacks_before = any(frame[_BITS_BEFORE].isna().any() for frame in kept.values())
-    if is_kept.sum() == is_later.sum() and not lacks_before:
-        return ScoredReadings(kept)
-    words = next(iter(joined.values()))[KEYS]
-    n_words = {model: _count_words(words[has]) for model, has in has_bits.items()}
-    note = (
-        f"All rows are about the same {_count_words(words[is_kept]):,} of "
-        f"{_count_words(words[is_later]):,} words, those of which every table has a surprisal ("
-        + ", ".join(f"{model}: {n:,}" for model, n in n_words.items())
-        + ")."
-    )
-    if lacks_before:
-        kept = {model: frame.drop(columns=_BITS_BEFORE) for model, frame in kept.items()}
-        note += (
-            " The surprisal of the word before is no predictor, because not every table has it for "
-            "all of these words."
-        )
-    return ScoredReadings(kept, note)
-
-
-def _count_words(words: pd.DataFrame) -> int:
-    return len(words.drop_duplicates())
 
 
 def scale_to_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
@@ -123,9 +41,9 @@ def scale_to_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
 
 def _run(inputs: FindingInputs) -> Findings:
     rows, left_out = [], []
-    scored = times_with_surprisal(inputs)
+    scored, words = inputs.scored_readings, dict[str, pd.DataFrame]()
     for model, joined in scored.by_model.items():
-        n_units, n_words = joined["unit"].nunique(), _count_words(joined[KEYS])
+        n_units, n_words = joined["unit"].nunique(), count_words(joined[KEYS])
         if n_units < _FEWEST_UNITS or n_words < _FEWEST_HELD_OUT:
             left_out.append(
                 f"Surprisal of {model} was left out: {n_words} words in {n_units} frames are too "
@@ -135,16 +53,26 @@ def _run(inputs: FindingInputs) -> Findings:
         if joined[BITS].nunique() == 1:
             left_out.append(f"Surprisal of {model} was left out: all words have the same.")
             continue
-        rows.append({"model": model, **_surprisal_effect(joined)})
-    table = pd.DataFrame(rows)
-    if table.empty:
+        words[model] = _average_by_word(joined)
+        rows.append({"model": model, **_surprisal_effect(joined, words[model])})
+    if not rows:
         return Findings(left_out=tuple(left_out))
+    table, pairs = pd.DataFrame(rows), _compare_gains(words)
+    tables: tuple[Table, ...] = (_times_table(table, scored, inputs),)
+    statistics = {"surprisal_times": table}
+    if len(pairs):
+        tables += (_pairs_table(pairs, inputs),)
+        statistics["surprisal_gains"] = pairs
+    return Findings(tables, statistics, tuple(left_out))
+
+
+def _times_table(table: pd.DataFrame, scored: ScoredReadings, inputs: FindingInputs) -> Table:
     added = (
         "the surprisals of the word and of the one before"
         if scored.with_word_before
         else "the word's surprisal"
     )
-    report_table = inputs.context.table(
+    return inputs.context.table(
         "surprisal_times",
         "Surprisal and reading times",
         f"The slowdown of a word per bit of surprisal, and the gain by {added} in the "
@@ -167,56 +95,51 @@ def _run(inputs: FindingInputs) -> Findings:
         ),
         Section.READING,
     )
-    return Findings((report_table,), {"surprisal_times": table}, tuple(left_out))
 
 
-def _join_surprisals(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Join readings with predictors, checking that each word is the scored word.
+def _compare_gains(words: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return each difference between two gains: model, than, delta_loglik, its ends, n_words.
 
-    Raises:
-        AnalysisError: A word has no row in the table, or differs from the word there.
+    Both gains are over the same regression without surprisals, so that their difference is the gain
+    of one regression with surprisals over the other.
+
+    Args:
+        words: By model: the words, which are the same for all, with its surprisals.
     """
-    predictors = add_predictors(surprisal, [BITS], 1).rename(columns={"text": "scored"})
-    joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
-    location = joined["text_id"].astype(str) + ", step " + joined["position"].astype(str)
-    if (unscored := joined["scored"].isna()).any():
-        raise _make_mismatch_error(
-            f"{int(unscored.sum()):,} reading times have no surprisal; the first: "
-            f"{location[unscored].iloc[0]}",
-            model,
-            "the items of the run, divided into the same steps",
-        )
-    differs = joined["read"].map(normalise_word) != joined["scored"].map(normalise_word)
-    if differs.any():
-        read, scored = joined.loc[differs, ["read", "scored"]].iloc[0]
-        raise _make_mismatch_error(
-            f'"{read}" was read and "{scored}" was scored: {location[differs].iloc[0]}',
-            model,
-            "the words that were read",
-        )
-    return joined
+    rows = []
+    for (model, of_model), (than, of_other) in combinations(words.items(), 2):
+        gained = _gain(of_model, _predictors_of(of_other), _predictors_of(of_model))
+        rows.append({"model": model, "than": than, **_gain_columns(gained, of_model)})
+    return pd.DataFrame(rows)
 
 
-def _make_mismatch_error(problem: str, model: str, expected: str) -> AnalysisError:
-    return AnalysisError(
-        problem,
-        where=f"the surprisals of {model}",
-        expected=expected,
-        remedy="Score them with `parallax reading surprisal MODEL EXPORT`",
+def _pairs_table(pairs: pd.DataFrame, inputs: FindingInputs) -> Table:
+    scaled = scale_to_thousand_words(pairs)
+    return inputs.context.table(
+        "surprisal_gains",
+        "Differences between the gains of surprisals",
+        "By how much the gain of one table exceeds that of another, for the same held-out words.",
+        scaled.assign(label=scaled["model"] + " minus " + scaled["than"]),
+        (
+            Column("label", "", "text"),
+            Column("gain", "Nats per 1000 words", "estimate"),
+            Column("n_words", "Words", "count"),
+        ),
+        (
+            "Paired: the mean over words of the difference between their two log-likelihoods, with "
+            "a 95% interval clustered by frame, for these participants. The intervals are not "
+            "corrected for the number of pairs.",
+        ),
+        Section.READING,
     )
 
 
-def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
+def _surprisal_effect(joined: pd.DataFrame, words: pd.DataFrame) -> Mapping[str, float]:
     y = joined["log_rt"].to_numpy(dtype=float)
     base = add_intercept(joined, BASELINE)
     person, unit = (codes(joined[name].astype(str))[0] for name in ("participant", "unit"))
     effect = slope(y, np.column_stack([base, joined[BITS]]), [person, unit])
-    words = _average_by_word(joined)
-    surprisals = words[[name for name in (BITS, _BITS_BEFORE) if name in words]].to_numpy(float)
-    gained = delta_loglik(
-        words["log_rt"].to_numpy(dtype=float), add_intercept(words, BASELINE), surprisals,
-        codes(words["unit"].astype(str))[0],
-    )  # fmt: skip
+    gained = _gain(words, add_intercept(words, BASELINE), _predictors_of(words))
     percent = {
         "percent": effect.estimate, "percent_low": effect.low, "percent_high": effect.high
     }  # fmt: skip
@@ -227,9 +150,20 @@ def _surprisal_effect(joined: pd.DataFrame) -> Mapping[str, float]:
     }
 
 
+def _predictors_of(words: pd.DataFrame) -> Floats:
+    """Return the predictors of words, surprisals last: shape ``(words, 1 + predictors)``."""
+    surprisals = [name for name in (BITS, BITS_BEFORE) if name in words]
+    return add_intercept(words, (*BASELINE, *surprisals))
+
+
+def _gain(words: pd.DataFrame, base: Floats, other: Floats) -> Slope:
+    unit = codes(words["unit"].astype(str))[0]
+    return delta_loglik(words["log_rt"].to_numpy(dtype=float), base, other, unit)
+
+
 def _average_by_word(joined: pd.DataFrame) -> pd.DataFrame:
     """Return one row per word: its mean log time over participants, predictors and unit."""
-    names = (*BASELINE[:2], BITS, _BITS_BEFORE, "unit")
+    names = (*BASELINE[:2], BITS, BITS_BEFORE, "unit")
     firsts = {name: (name, "first") for name in names if name in joined}
     return joined.groupby(KEYS, sort=True).agg(log_rt=("log_rt", "mean"), **firsts).reset_index()
 
@@ -265,8 +199,8 @@ _SAME_WORDS = 'All rows are about the words of the table "Surprisal and reading 
 
 def _run_shape(inputs: FindingInputs) -> Findings:
     rows, curves, left_out = [], list[pd.DataFrame](), []
-    scored = times_with_surprisal(inputs)
-    before = (_BITS_BEFORE,) if scored.with_word_before else ()
+    scored = inputs.scored_readings
+    before = (BITS_BEFORE,) if scored.with_word_before else ()
     for model, joined in scored.by_model.items():
         words = _average_by_word(joined)
         x, unit = words[BITS].to_numpy(float), codes(words["unit"].astype(str))[0]

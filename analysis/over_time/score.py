@@ -90,6 +90,7 @@ def score_over_time(trained: Training, materials: Materials, out: Path, loading:
         code_version=code_version(),
         selection=materials.selection,
         reading="with each token alone hidden" if loading.pll == "original" else "",
+        weights=loading.weights.in_words,
         family=trained.name,
         seed=trained.seed,
     )
@@ -130,7 +131,7 @@ def _is_up_to_date(out: Path, facts: HistoryFacts) -> bool:
 
 
 def _load(checkpoint: Checkpoint, loading: Loading) -> Scorer:
-    scorer = load_scorer(checkpoint.model, loading.device)
+    scorer = load_scorer(checkpoint.model, loading.device, how=loading.weights)
     if not isinstance(scorer, PreparesTexts):
         raise LmError(
             f"{checkpoint.model} is no model with checkpoints. Expected a recurrent model, or a "

@@ -13,13 +13,13 @@ apart altogether as those of nine points. A choice, right or wrong, and a yes or
 this is logistic regression. ``b_c`` is chosen so that the points have
 the cell's expected mean; a share ``lapse`` of the answers, and all answers of a share of the
 participants, are uniform over the points. The logarithm of a reading time is eta with a normal
-residual.
+residual; a number of entries is the exponential of such a sum, rounded.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -40,10 +40,14 @@ from experiment.materials.read import item_row, load_items
 from experiment.records import PAIR, Item, Judgment, Side, Variant
 from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
+from experiment.studies.analysis_plan import is_count
 from experiment.studies.study import Study
 
 Codes = NDArray[np.intp]
 ACCURACY, RATING, YES, LOG_RT = "accuracy", "rating", "yes", "log_rt"
+# Assumed of lists: the mean number of entries, and five standard deviations of its logarithm.
+USUAL_ENTRIES = 16
+LOG_SDS_OF_ENTRIES = (0.2, 0.1, 0.3, 0.1, 0.2)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 _FARTHEST_LOGIT = 40.0
 # How far from the ends of what can be reached expected means stay, as a share of the scale.
@@ -115,12 +119,14 @@ class TimesModel:
         residual: The standard deviation of the residuals.
     """
 
+    logged: ClassVar[str] = "times"
+
     spread: RandomSds
     residual: float
 
     @classmethod
-    def of_differences(cls, log_sds: tuple[float, ...]) -> "TimesModel":
-        """Return the model of times with five standard deviations, effects' being of a difference.
+    def of_differences(cls, log_sds: tuple[float, ...]) -> Self:
+        """Return the model with five standard deviations, effects' being of a difference.
 
         The difference of two independent terms has twice the variance of one.
         """
@@ -134,7 +140,7 @@ class TimesModel:
         """The assumptions, in a sentence."""
         spread, of_difference = self.spread, sqrt(2)
         return (
-            f"Logarithms of times with sd {spread.participants:g} between participants, "
+            f"Logarithms of {self.logged} with sd {spread.participants:g} between participants, "
             f"{spread.their_effect * of_difference:g} between their effects, {spread.frames:g} "
             f"between frames, {spread.frames_effect * of_difference:g} between their effects and "
             f"{self.residual:g} residual."
@@ -151,6 +157,33 @@ class TimesModel:
     def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
         """Return the logarithm of each time."""
         return self.spread.draw(base, coded, rng) + rng.normal(0, self.residual, len(base))
+
+
+@dataclass(frozen=True, slots=True)
+class CountModel(TimesModel):
+    """The numbers of entries of lists: log-normal, rounded to whole numbers."""
+
+    logged: ClassVar[str] = "numbers of entries"
+
+    def find_mean_range(self) -> tuple[float, float]:
+        """Return the lowest and the highest mean that a cell can have."""
+        return 1.0, np.inf
+
+    def find_base(self, mean: float) -> float:
+        """Return the base at which the numbers have a mean, that of a log-normal distribution."""
+        spread = self.spread
+        sds = (
+            spread.participants,
+            spread.their_effect,
+            spread.frames,
+            spread.frames_effect,
+            self.residual,
+        )
+        return float(np.log(mean)) - sum(sd**2 for sd in sds) / 2
+
+    def draw(self, base: Floats, coded: Coded, rng: np.random.Generator) -> Floats:
+        """Return the number of entries of each list."""
+        return np.rint(np.exp(TimesModel.draw(self, base, coded, rng)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +303,11 @@ class SimulatedAnswers:
             }  # fmt: skip
 
         return kept
+
+
+def has_no_points(measure: str) -> bool:
+    """Return whether a measure has no points, so that exclusion rules cannot judge its answers."""
+    return measure == LOG_RT or is_count(measure)
 
 
 def answers_of(study: Study, built: BuiltLists, per_list: int, measure: str) -> SimulatedAnswers:

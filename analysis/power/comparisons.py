@@ -32,11 +32,15 @@ from analysis.power.base import (
 from analysis.power.cells import (
     ACCURACY,
     LOG_RT,
+    LOG_SDS_OF_ENTRIES,
     RATING,
+    USUAL_ENTRIES,
     AnswerModel,
+    CountModel,
     ScaleModel,
     TimesModel,
     answers_of,
+    has_no_points,
 )
 from analysis.power.choices import expected_accuracies
 from analysis.power.expected_means import add_expected_means
@@ -61,15 +65,15 @@ from analysis.tables.accuracy_table import Column, Table
 from experiment.comparisons.planned import PlannedComparison
 from experiment.design.lists import BuiltLists
 from experiment.records import PAIR, Kind
-from experiment.responses.base import ResponseType
 from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
+from experiment.studies.analysis_plan import is_count
 from experiment.studies.study import Study
 
 _N_LOG_SDS = 5
 COVERED = (
-    "differences of conditions in accuracy, ratings, yes, shares of a category and reading times, "
-    "and for people minus a model"
+    "differences of conditions in accuracy, ratings, yes, shares of a category, reading times and "
+    "numbers of entries, and for people minus a model"
 )
 UNSUPPORTED = (
     "not for slopes, d', the share of one of several options, or differences between models"
@@ -173,7 +177,7 @@ def prepare(
                 tested.append(planned_test)
         for group in group_compatible(tested):
             means, truths = cell_means(group, rows, model)
-            keeps = answers.keeps(study) if measure != LOG_RT else None
+            keeps = None if has_no_points(measure) else answers.keeps(study)
             prepared.append(Prepared(measure, group, truths, rows.assign(mean=means), model, keeps))
     return prepared, unplanned
 
@@ -242,6 +246,9 @@ def _sentence_on_unplanned(names: Sequence[str]) -> Iterator[str]:
 
 
 def _find_ends(model: AnswerModel) -> tuple[int, int]:
+    """Return the ends of the scale; of numbers of entries, those whose middle is a usual number."""
+    if isinstance(model, CountModel):
+        return 0, 2 * USUAL_ENTRIES
     return (model.lowest, model.highest) if isinstance(model, ScaleModel) else (1, len(PAIR))
 
 
@@ -250,14 +257,17 @@ def model_of(study: Study, measure: str, options: PowerOptions, task: str = "") 
     response = response_of(study)
     response = response.types.get(task, response)
     if measure == LOG_RT:
-        return TimesModel.of_differences(_log_sds(response, options.log_sds))
+        usual = tuple(getattr(response, "log_rt_sds", Read.log_rt_sds))
+        return TimesModel.of_differences(_log_sds(options.log_sds, usual))
+    if is_count(measure):
+        return CountModel.of_differences(_log_sds(options.log_sds, LOG_SDS_OF_ENTRIES))
     lowest, highest = response.rating_ends if measure == RATING else (1, len(PAIR))
     return ScaleModel(highest - lowest + 1, options.people, options.sd_effects, lowest)
 
 
-def _log_sds(response: ResponseType, text: str) -> tuple[float, ...]:
+def _log_sds(text: str, usual: tuple[float, ...]) -> tuple[float, ...]:
     if not text:
-        return tuple(getattr(response, "log_rt_sds", Read.log_rt_sds))
+        return usual
     try:
         parts = tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -285,7 +295,7 @@ def _describe_origin(model: AnswerModel, means: Floats, measure: str) -> str:
     """Return the simulated model and the expected means of targets, in sentences."""
     if measure == LOG_RT:
         return model.origin
-    shown = means if measure == RATING else means - 1
+    shown = means if measure == RATING or is_count(measure) else means - 1
     return f"{model.origin} Expected means: {shown.min():.3g} to {shown.max():.3g}."
 
 

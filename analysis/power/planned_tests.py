@@ -18,12 +18,13 @@ from experiment.design.lists import BuiltLists
 from experiment.records import Kind
 from experiment.responses.rating.slider import Slider
 from experiment.responses.registry import response_of
-from experiment.studies.analysis_plan import SHARE_OF
+from experiment.studies.analysis_plan import SHARE_OF, is_count
 from experiment.studies.study import Study
 
 # The effects that are planned for if neither the study nor an option names one.
 _USUAL_EFFECTS = {ACCURACY: 0.05, RATING: 0.5, YES: 0.1, LOG_RT: float(np.log1p(0.05))}
 _USUAL_OF_SHARES = 0.1
+_USUAL_OF_ENTRIES = 2.0
 _USUAL_ON_SLIDERS = 5.0
 _PERCENT = 100.0
 
@@ -53,6 +54,8 @@ def usual_effect(measure: str, study: Study) -> float | None:
     """
     if measure.startswith(SHARE_OF) and study.coding is not None:
         return _USUAL_OF_SHARES
+    if is_count(measure):
+        return _USUAL_OF_ENTRIES
     if measure == RATING and response_of(study).name == Slider.name:
         return _USUAL_ON_SLIDERS
     return _USUAL_EFFECTS.get(measure)

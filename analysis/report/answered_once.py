@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.findings.comparison_words import NAME
 from analysis.result import Comparison
 from analysis.tables.accuracy_table import Table
+from experiment.studies.analysis_plan import DIFFERENT_ENTRIES
 
 # The measure of each table of effects.
 _MEASURES = {
@@ -18,6 +19,7 @@ _MEASURES = {
     "rating_effects": "rating",
     "yes_no_effects": "yes",
     "reading_effects": "log_rt",
+    "entry_effects": DIFFERENT_ENTRIES,
 }
 _LEFT_OUT_NOTE = (
     "Differences that the comparisons answer are left out here; the file tables/{} has them too."

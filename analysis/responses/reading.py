@@ -22,6 +22,8 @@ from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
 
 _LEVEL = 0.05
+# Of more pairs of surprisals, the table alone has the differences.
+_MOST_PAIRS = 3
 
 
 def _join_readings(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
@@ -84,6 +86,13 @@ def _model_sentences(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
             f"{1000 * row['delta_loglik']:.2f} thousandths of a nat per word to the "
             f"log-likelihood of held-out times ({1000 * row['delta_low']:z.2f} to "
             f"{1000 * row['delta_high']:z.2f})."
+        )
+    pairs = statistics.get("surprisal_gains", pd.DataFrame())
+    for row in pairs.to_dict("records") if len(pairs) <= _MOST_PAIRS else ():
+        yield (
+            f"{row['model']} adds {1000 * row['delta_loglik']:+z.2f} thousandths of a nat per word "
+            f"compared with {row['than']} (95% interval {1000 * row['delta_low']:+z.2f} to "
+            f"{1000 * row['delta_high']:+z.2f})."
         )
 
 

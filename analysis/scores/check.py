@@ -127,7 +127,7 @@ def check_scores(
     Raises:
         AnalysisError: The rows do not match the items, a sum is not that of its tokens, a text
             has other white space than in its file, or a token's difference exceeds ``WORST_NATS``
-            plus its error bound.
+            plus its error bound and what the type of the weights allows.
     """
     if not table.num_rows:
         return None
@@ -139,13 +139,14 @@ def check_scores(
     distinct_texts = list(dict.fromkeys(texts.values()))
     recomputed = recompute(distinct_texts)
     recomputed_by_text = dict(zip(distinct_texts, recomputed.logprobs_nats, strict=True))
-    worst, bounded = 0.0, False
+    worst, bounded, limit = 0.0, False, WORST_NATS + recomputed.rounding_nats
     tokens = table["token_logprobs_nats"]
     for row in rows:
         row_scores, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
         bounded |= error is not None
         worst = max(
-            worst, _worst_difference(row_scores, recomputed_by_text[texts[row]], error, texts[row])
+            worst,
+            _worst_difference(row_scores, recomputed_by_text[texts[row]], error, texts[row], limit),
         )
     otherwise = _count_changed_decisions(
         table, pairs, {row: recomputed_by_text[texts[row]] for row in pairs.ravel().tolist()}
@@ -277,28 +278,31 @@ def _is_of_unspaced_script(character: str) -> bool:
     return unicodedata.name(character, "").startswith(_UNSPACED_NAMES)
 
 
-def _worst_difference(scores: Floats, recomputed: Floats, error: Floats | None, text: str) -> float:
+def _worst_difference(
+    scores: Floats, recomputed: Floats, error: Floats | None, text: str, limit: float
+) -> float:
     if len(scores) != len(recomputed):
         raise _recomputation_error(
-            f"has {len(scores)} scored tokens and not {len(recomputed)}", text
+            f"has {len(scores)} scored tokens and not {len(recomputed)}", text, limit
         )
     allowed = np.zeros(len(scores)) if error is None else error
     difference = float(np.max(np.abs(scores - recomputed) - allowed, initial=0.0))
     # This form of the comparison also refuses NaN differences.
-    if not difference <= WORST_NATS:
+    if not difference <= limit:
         number = int(np.nanargmax(np.abs(scores - recomputed) - allowed)) + 1
         raise _recomputation_error(
             f"has a score that is {difference:.2g} nats off at its token {number}, counted from "
             "the first one scored",
             text,
+            limit,
         )
     return difference
 
 
-def _recomputation_error(problem: str, text: str) -> AnalysisError:
+def _recomputation_error(problem: str, text: str, limit: float) -> AnalysisError:
     return AnalysisError(
         f'the sentence "{text[:80]}" {problem}, when it is computed again from its item\'s text',
-        expected=f"the same tokens, each at most {WORST_NATS:g} nats off",
+        expected=f"the same tokens, each at most {limit:g} nats off",
         remedy="Score with `--plain`, text by text, and report the model's type",
     )
 

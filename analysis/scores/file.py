@@ -198,6 +198,7 @@ class _BlockScores:
             return Recomputed(
                 [logprob for part in recomputed for logprob in part.logprobs_nats],
                 all(part.independent for part in recomputed),
+                self._scoring.loading.weights.rounding_nats,
             )
 
         bounds = make_error_bounds(self._wanted, self._scored)

@@ -231,26 +231,25 @@ def _jackknife_variance(y: Floats, x: Floats, way: Codes) -> float:
     return float((n - 1) / n * np.sum(moves**2))
 
 
-def delta_loglik(y: Floats, base: Floats, added_columns: Floats, unit: Codes) -> Slope:
-    """Return the gain in held-out log-likelihood per word from additional predictors.
+def delta_loglik(y: Floats, base: Floats, other: Floats, unit: Codes) -> Slope:
+    """Return the gain in held-out log-likelihood per word by other predictors.
 
     Words are divided into folds by unit, so that training and test words never share a sentence.
     Both models, including their residual variance, are fitted to the words of the other folds.
 
     Args:
         y: Shape ``(n,)``: the mean log reading time of each word.
-        base: Shape ``(n, p)``: the predictors of both models, with an intercept.
-        added_columns: Shape ``(n, k)``: the additional predictors of the second model.
+        base: Shape ``(n, p)``: the predictors of the first model, with an intercept.
+        other: Shape ``(n, q)``: those of the second model, which may include the first ones.
         unit: Shape ``(n,)``: the sentence, or the unit that its conditions share, from 0 without
             gaps.
 
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
     """
-    full = np.hstack([base, added_columns])
 
     def gain(out: RowMask) -> Floats:
-        logliks = [_compute_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
+        logliks = [_compute_loglik(y[~out], x[~out], y[out], x[out]) for x in (other, base)]
         return logliks[0] - logliks[1]
 
     return _mean_gain(gain, unit)

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -12,36 +13,13 @@ from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
 from experiment.takers.prompt import LABEL_SETS, Context
 from lm.answering.spec import Terms
+from lm.loading_options import loading_options
 from lm.registry import Device
-from lm.weights import DEFAULT_WEIGHTS, Bits, Dtype, LongTexts, Weights
+from lm.weights import DEFAULT_WEIGHTS, LongTexts, Weights
 
 _DEFAULT_TERMS = Terms()
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _MODEL_OPTIONS = (
-    click.option(
-        "--device",
-        type=click.Choice(get_args(Device)),
-        default="auto",
-        show_default=True,
-        help="The device that networks compute on.",
-    ),
-    click.option(
-        "--dtype",
-        type=click.Choice(get_args(Dtype)),
-        default=DEFAULT_WEIGHTS.dtype,
-        show_default=True,
-        help="For a Hugging Face model: the type of its weights.",
-    ),
-    click.option(
-        "--bits",
-        type=click.Choice(["8", "4"]),
-        help="For a Hugging Face model on a CUDA device: quantise its weights.",
-    ),
-    click.option(
-        "--device-map",
-        default="",
-        help="For a Hugging Face model: spread its layers over devices (accelerate), e.g. auto.",
-    ),
     click.option(
         "--long-texts",
         type=click.Choice(get_args(LongTexts)),
@@ -107,7 +85,7 @@ def model_options(command: _Command) -> _Command:
     """Add the options, in the order above, to a command."""
     for option in reversed(_MODEL_OPTIONS):
         command = option(command)
-    return command
+    return loading_options(command)
 
 
 _PATH = click.Path(path_type=Path)
@@ -202,11 +180,9 @@ def take(
     participants: tuple[str, ...],
     seed: int | None,
     sampled: bool,
-    device: str,
-    dtype: str,
-    bits: str | None,
-    device_map: str,
-    long_texts: str,
+    device: Device,
+    weights: Weights,
+    long_texts: LongTexts,
     out: Path,
     key_variable: str,
     **terms: Any,  # noqa: ANN401 (click types them by the options above)
@@ -235,15 +211,10 @@ def take(
         n_sessions=sessions or 0,
         seed=seed,
         sampled=sampled,
-        device=cast(Device, device),
+        device=device,
         out=out,
         participants=participants,
-        how=Weights(
-            cast(Dtype, dtype),
-            cast(Bits, int(bits or 0)),
-            device_map,
-            cast(LongTexts, long_texts),
-        ),
+        how=replace(weights, long_texts=long_texts),
         terms=Terms(key=os.environ.get(key_variable, "") if key_variable else "", **terms),
     )
     for line in run_take(request, datetime.now(UTC)):

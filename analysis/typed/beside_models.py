@@ -19,13 +19,13 @@ _METHOD_NOTE = (
     "The distance is the total variation: 0 if the model gives each answer the share of the people "
     "who gave it, 1 if no answer has a probability. Its interval leaves each person out once "
     "(jackknife); the texts are fixed. The distance of shares of few people is too high; the "
-    "column *of samples* has the mean distance of as many answers drawn from the model itself.",
+    'column "of samples" has the mean distance of as many answers drawn from the model itself.',
     "The probability of a word is that of its usual tokens, with the end of the word; other "
     "divisions into tokens are not added. Together they and all words that are not listed have "
-    "what is left of 1, the column *rest*.",
+    'what is left of 1, the column "rest".',
     "Where a text goes on after its gap, the whole text was scored with each word, and the "
     "probabilities are relative to people's answers and the model's own words: the model saw the "
-    "words after the gap, and *rest* is 0 by definition.",
+    'words after the gap, and "rest" is 0 by definition.',
 )
 
 

@@ -12,6 +12,7 @@ from analysis.statistics.clustered import agreement_of, log_f, student_quantile
 from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from experiment.studies.analysis_plan import ENTRIES
 
 _CODES_PER_ANSWER, _FEWEST_ANSWERS = 2, 10
 # Whose two codes of each answer are compared.
@@ -116,8 +117,13 @@ def _run(inputs: FindingInputs) -> Findings:
     ]
     statistics = {"coder_agreement": agreed}
     answers = inputs.data.judgments
-    n_answers = int((answers["typed"].fillna("").astype(str) != "").sum())
-    n_uncoded = n_answers - add_codes(answers, codes).index.nunique()
+    coded = add_codes(answers, codes)
+    if ENTRIES in answers:
+        n_answers, n_coded = int(answers[ENTRIES].sum()), len(coded)
+    else:
+        n_answers = int((answers["typed"].astype(object).fillna("") != "").sum())
+        n_coded = coded.index.nunique()
+    n_uncoded = n_answers - n_coded
     left_out = (
         (f"{n_uncoded:,} of {n_answers:,} answers have no code in the frozen version.",)
         if n_uncoded

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
+from analysis.findings.entries import ENTRY_EFFECTS
 from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
 from analysis.findings.flow import FLOW
 from analysis.findings.other_answers import LATE_ANSWERS
@@ -15,8 +16,9 @@ from analysis.statistics.resample import LEVEL, Floats
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
-from analysis.typed.analysis import list_answers_after, rules_table, show_texts
+from analysis.typed.analysis import list_answers_after, order_as_items, rules_table, show_texts
 from analysis.typed.cloze import count_answers, count_normalisations
+from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.same_answers import SameAnswers, same_answers_of
 from experiment.responses.typed.text import GAP_SEPARATOR
 
@@ -128,7 +130,8 @@ def _mean_interval(values: Floats) -> tuple[float, float, float]:
 
 def _run(inputs: FindingInputs) -> Findings:
     lists, same = inputs.data.judgments, same_answers_of(inputs)
-    texts, counts = describe_lists(lists, same), count_entries(lists, same)
+    texts = order_as_items(describe_lists(lists, same), inputs.run.items)
+    counts = count_entries(lists, same)
     rules = count_normalisations(split_entries(lists), same)
     return Findings(
         (_lists_table(texts, counts, inputs), rules_table(rules, inputs)),
@@ -196,5 +199,9 @@ _ASKED = AskedFor(
 )
 FLUENCY = Finding("fluency", Section.ANSWERS, _run)
 FLUENCY_ANALYSIS = ResponseAnalysis(
-    "fluency", _ASKED, join_answers_alone, _summarise_lists, (FLUENCY, FLOW, LATE_ANSWERS)
+    "fluency",
+    _ASKED,
+    join_answers_alone,
+    _summarise_lists,
+    (FLUENCY, ENTRY_EFFECTS, CODER_AGREEMENT, FLOW, LATE_ANSWERS),
 )

@@ -6,7 +6,7 @@ be listed for it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,9 @@ from analysis.typed.same_answers import SameAnswers
 
 Floats = NDArray[np.float64]
 _TEXT_KEYS = ["item_id", "version"]
-_SAMPLES, _FEWEST_PEOPLE = 200, 10
+_SAMPLES = 200
+# Of fewer there is no interval.
+FEWEST_PEOPLE = 10
 
 
 def model_shares(completions: pd.DataFrame, same: SameAnswers) -> pd.DataFrame:
@@ -132,16 +134,31 @@ def jackknife_interval(pairs: Mapping[tuple[str, str], Compared]) -> tuple[float
 
     The texts are fixed. With fewer than ten people both ends are missing.
     """
-    changes: dict[str, float] = {}
+    changes = []
     for pair in pairs.values():
         whole = pair.distance(pair.counts)
-        for person, without in zip(pair.people, pair.distances_without_each(), strict=True):
-            changes[person] = changes.get(person, 0.0) + (without - whole) / len(pairs)
-    n = len(changes)
-    if n < _FEWEST_PEOPLE:
+        changes.append((pair.people, pair.distances_without_each() - whole))
+    error, n_people = jackknife_error(changes)
+    if n_people < FEWEST_PEOPLE:
         return float("nan"), float("nan")
-    values = np.array(list(changes.values()))
-    error = np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())
-    half = float(t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    half = float(t.ppf((1 + LEVEL) / 2, n_people - 1) * error)
     mean = float(np.mean([pair.distance(pair.counts) for pair in pairs.values()]))
     return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def jackknife_error(changes: Sequence[tuple[Sequence[str], Floats]]) -> tuple[float, int]:
+    """Return the standard error of a mean over texts by leaving each person out once.
+
+    Args:
+        changes: For each text its people, and by how much its value changes without each.
+
+    Returns:
+        The error, and the number of people.
+    """
+    of_person: dict[str, float] = {}
+    for people, of_text in changes:
+        for person, change in zip(people, of_text, strict=True):
+            of_person[person] = of_person.get(person, 0.0) + change / len(changes)
+    n = len(of_person)
+    values = np.array(list(of_person.values()))
+    return float(np.sqrt((n - 1) / n * ((values - values.mean()) ** 2).sum())), n

@@ -19,8 +19,8 @@ _TEXT_KEYS = ["item_id", "version"]
 _NOTES = (
     "The distance is the total variation between both shares of answers: 0 if they are equal, 1 if "
     "no answer is common. Its interval leaves each person out once (jackknife); the texts and the "
-    "model's answers are fixed. The distance of shares of few answers is too high; the column *of "
-    "one source* has the mean distance if people's and the model's answers are exchanged at "
+    "model's answers are fixed. The distance of shares of few answers is too high; the column \"of "
+    "one source\" has the mean distance if people's and the model's answers are exchanged at "
     "random.",
     "Models' answers count as the same by the rules for people's.",
 )

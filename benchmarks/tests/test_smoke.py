@@ -58,14 +58,7 @@ RUNS = {
     "mutation": ["money", "--sample", "2"],
     "people_published": ["--times", "{folder}/times", "--paths", "{folder}/paths.csv"],
     "integrity_weights": ["{folder}/sessions.json"],
-    # The transformer is run below, without the environment of others' programs.
-    "scoring": [
-        *("--study", "minimal", "--busy", "--words", "1000", "--profile"),
-        *("--products", "1", "--unrelated", "40"),
-        *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
-    ],
-    "hostile": ["--inputs", "1", "--quiet-study", "minimal", "--fields", "forms", "typed answers"],
-    "moves": ["--moves", "1"],
+    "scoring": ["--words", "500", "--sizes", "10", "--shapes", "gpt2", "lstm"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
     "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],
@@ -98,7 +91,6 @@ TESTED_ELSEWHERE = {
     "faults_prolific",
     "faults_restored",
     "figures",
-    "groups",
     "kill_test",
     "load",
     "mutations_of_tables",
@@ -186,9 +178,8 @@ def test_each_measurement_of_the_mixed_model_runs(what: str):
 
 
 def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_path: Path):
-    options = ["--study", "minimal", "--words", "1000", "--part", "gpt2", "--products", "1"]
+    options = ["--words", "500", "--sizes", "10", "--shapes", "gpt2"]
     done = run("scoring", *options, "--peers", str(tmp_path / "peers"))
     assert done.returncode == 0, done.stdout + done.stderr
-    # Once with sentences that share much, once with sentences that share nothing.
-    assert done.stdout.count("minicons is left out: ") == 2
-    assert "largest difference of a token's score" in done.stdout
+    assert done.stdout.count("minicons is left out: ") == 1
+    assert done.stdout.count("| GPT-2 shape") == 3

@@ -90,23 +90,23 @@ class DesignPlan:
 _UNEQUAL = "the lists have different numbers of items"
 
 
-def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
+def plan_design(items: Sequence[Item], answers: int = 2, wished_lists: int = 0) -> DesignPlan:
     """Return a design that balances all conditions and shows no item number twice in a list.
 
     Fillers and catch trials with one condition are in every list. If a column ``list`` or ``group``
     distributes the targets evenly, it defines the lists. Otherwise there are as many lists as the
-    template with the most conditions has conditions, or the next number that lets every template's
-    items be distributed evenly. If no such number exists, the last items of a template are left
-    out, and a note reports this.
+    template with the most conditions has conditions, or the next number that distributes every
+    template's items evenly. If there is none, a template's last items are left out, with a note.
 
     Args:
         items: The items.
         answers: The number of screen positions of an option; a multiple of this many participants
             balances them.
+        wished_lists: How many lists there shall be; 0 to choose.
 
     Raises:
-        MaterialsError: A column ``list`` puts different numbers of items into the lists, or a
-            column ``group`` does, and items lack conditions.
+        MaterialsError: A column ``list`` puts different numbers of items into the lists, or
+            ``group`` does, and items lack conditions; or the wished lists are not possible.
     """
     column, given_notes = find_list_column(items)
     if not column:
@@ -124,6 +124,10 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     lists = _choose_number_of_lists(frames, conditions) if frames else 1
     if column:
         lists = len({value for item in items for value in lists_named(item, column)})
+    # Each frame is judged by as many people as without a wish.
+    judging = lists
+    if wished_lists:
+        judging, lists = _require_lists(wished_lists, frames, conditions, column), wished_lists
     numbers = Counter(item.template for item in items)
     squares = tuple(
         SquarePlan(name, n - n % lists, conditions[name], n % lists)
@@ -132,7 +136,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     plan = DesignPlan(
         lists=lists,
-        participants_per_list=answers * max(1, round(_PLACES_PER_LIST / lists / answers)),
+        participants_per_list=answers * max(1, round(_PLACES_PER_LIST / judging / answers)),
         trials_per_list=0,
         separate="",
         squares=squares,
@@ -146,6 +150,27 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     )
     trials = plan.in_each_list
     return replace(plan, trials_per_list=sum(trials.values()), separate=_separate(items, trials))
+
+
+def _require_lists(
+    wished: int, frames: Mapping[str, int], conditions: Mapping[str, int], column: str
+) -> int:
+    """Return the fewest lists that show all conditions; refuse a number that is not possible."""
+    fewest = max((conditions[name] for name in frames), default=1)
+    most = max(frames.values(), default=1)
+    if column:
+        raise MaterialsError(
+            f'the items\' column "{column}" already puts them into lists',
+            where="--lists",
+            expected="either the column or the option",
+        )
+    if not fewest <= wished <= most:
+        raise MaterialsError(
+            f"{wished} list(s) cannot show {most} items in {fewest} condition(s)",
+            where="--lists",
+            expected=f"a number from {fewest} to {most}",
+        )
+    return fewest
 
 
 def assign_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:

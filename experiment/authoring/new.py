@@ -27,6 +27,7 @@ from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import collect_items, item_table
 from experiment.records import Item
 from experiment.responses.registry import response_class
+from experiment.studies.files import SOURCES_FILE, find_sources
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
@@ -69,6 +70,7 @@ def new_study(
     block: str = "",
     columns: Sequence[str] = (),
     sheet: str = "",
+    lists: int = 0,
 ) -> NewStudy | None:
     """Write a study folder; if anything is wrong, no folder remains.
 
@@ -82,6 +84,7 @@ def new_study(
         block: The source's column that names the session's block; empty for a single block.
         columns: The names of the source's columns, if it has no headers.
         sheet: The sheet of the source, if it is not its first.
+        lists: How many lists there shall be; 0 to let the items decide.
 
     Returns:
         The result; None if the built-in study was copied.
@@ -98,8 +101,17 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
+    sources = find_sources(source)
     return write_new_study(
-        folder, materials, source, language=language, title=title, response=response, block=block
+        folder,
+        materials,
+        source,
+        language=language,
+        title=title,
+        response=response,
+        block=block,
+        lists=lists,
+        further_files={SOURCES_FILE: sources.read_text(encoding="utf-8")} if sources else {},
     )
 
 
@@ -112,6 +124,7 @@ def write_new_study(
     title: str = "",
     response: str = "",
     block: str = "",
+    lists: int = 0,
     further_files: Mapping[str, str] = MappingProxyType({}),
 ) -> NewStudy:
     """Write a study folder of items that were read; if anything is wrong, no folder remains.
@@ -124,6 +137,7 @@ def write_new_study(
         title: The title that participants see; empty for the question of the trials.
         response: The response type; empty for the type that suits the items.
         block: The column that names the session's block; empty for a single block.
+        lists: How many lists there shall be; 0 to let the items decide.
         further_files: The texts of further files of the study, by name.
 
     Raises:
@@ -134,7 +148,7 @@ def write_new_study(
     _refuse_existing(folder)
     _refuse_unknown_language(language)
     task = choose_task(materials, response, language)
-    design = _plan_design(materials.items, task, source)
+    design = _plan_design(materials.items, task, source, lists)
     if block:
         design = assign_blocks(design, materials.items, block)
     if not design.trials_per_list:
@@ -163,9 +177,9 @@ def _refuse_existing(folder: Path) -> None:
         )
 
 
-def _plan_design(items: Sequence[Item], task: StudyTask, source: Path) -> DesignPlan:
+def _plan_design(items: Sequence[Item], task: StudyTask, source: Path, lists: int) -> DesignPlan:
     try:
-        return plan_design(items, task.response.balanced_over)
+        return plan_design(items, task.response.balanced_over, lists)
     except MaterialsError as error:
         raise prefix_location(error, str(source)) from error
 

@@ -47,12 +47,12 @@ def check_answers(examined: Examined) -> Iterator[ParallaxError]:
         yield prefix_location(error, examined.at("trial", "keys"))
     yield from _cannot_answer(examined, response)
     tasks = response.types.values() or (response,)
-    if study.coding is not None and not any(task.family == "typed" for task in tasks):
+    if study.coding is not None and not any(task.family in ("typed", "fluency") for task in tasks):
         yield StudyError(
             f"the study says how people code typed answers, but no answer of the type "
             f'"{response.name}" is typed',
             where=examined.at("coding"),
-            expected='no table [coding], or the response "typed"',
+            expected='no table [coding], or the response "typed" or "fluency"',
         )
     if Gives.RIGHT in response.gives:
         return

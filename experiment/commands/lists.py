@@ -23,15 +23,16 @@ from experiment.design.separating import (
 from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.read import item_table, load_items, read_items
 from experiment.records import Kind
+from experiment.studies.files import SOURCES_FILE, find_sources
 from experiment.studies.load import load_study
-from experiment.studies.study import Study
+from experiment.studies.study import STUDY_FILE, Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import read_table, text_table, write_table
 from experiment.tables.model_scores import read_model_scores
 from experiment.tables.schemas import INCLUSION, LISTS
 
 ORIGIN_FILE = "design.json"
-FILES = ("items.csv", "lists.csv", ORIGIN_FILE, INCLUSION_FILE)
+FILES = ("items.csv", "lists.csv", ORIGIN_FILE, INCLUSION_FILE, SOURCES_FILE)
 
 
 class _Origin(BaseModel):
@@ -45,8 +46,13 @@ class _Origin(BaseModel):
     lists: NonNegativeInt
 
 
-def write_lists(built: BuiltLists, folder: Path) -> None:
+def write_lists(built: BuiltLists, folder: Path, sources: Path | None = None) -> None:
     """Write the lists to a folder; equal lists give identical files.
+
+    Args:
+        built: The lists.
+        folder: The folder.
+        sources: The file that says where the sentences are from, to be copied.
 
     Raises:
         WritingError: The folder holds other files or cannot be written.
@@ -54,6 +60,8 @@ def write_lists(built: BuiltLists, folder: Path) -> None:
     with atomic_folder(folder, FILES) as temporary:
         _write_tables(built, temporary)
         (temporary / ORIGIN_FILE).write_text(_write_origin(built), encoding="utf-8", newline="\n")
+        if sources:
+            (temporary / SOURCES_FILE).write_bytes(sources.read_bytes())
 
 
 def _write_tables(built: BuiltLists, folder: Path) -> None:
@@ -189,7 +197,7 @@ def build(
     inclusion = _separate_models(study, index, seed, separate, random_share) if separate else None
     built = build_lists(study, index, seed, inclusion)
     _audit(study, built)
-    write_lists(built, out)
+    write_lists(built, out, find_sources(study.folder / STUDY_FILE))
     click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
     if separate:
         click.echo(

@@ -83,6 +83,8 @@ _SHOWN_ITEMS = 2
     metavar="OURS=HEADER",
     help=f"The header of one of our columns: {', '.join(NAMES)}. Repeatable.",
 )
+@click.option("--lists", type=click.IntRange(min=1), metavar="N",
+              help="Share the items out to N lists.  [default: as they need]")  # fmt: skip
 @COLUMNS
 @SHEET
 def new(
@@ -94,6 +96,7 @@ def new(
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
+    lists: int | None,
     headers: list[str],
     sheet: str,
 ) -> None:
@@ -114,6 +117,7 @@ def new(
         block=block,
         columns=headers,
         sheet=sheet,
+        lists=lists or 0,
     )
     if new_folder is not None:
         print_new_study(new_folder)

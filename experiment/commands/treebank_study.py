@@ -9,10 +9,11 @@ from experiment.authoring.new import write_new_study
 from experiment.commands.study import print_new_study
 from experiment.errors import MaterialsError
 from experiment.materials.formats.read import FileContents
-from experiment.materials.treebank.conllu import mark_verb_number, read_treebank
+from experiment.materials.treebank.conllu import Sentence, mark_verb_number, read_treebank
+from experiment.materials.treebank.pairs.catch import choose_catch_sentences
 from experiment.materials.treebank.pairs.features import AGREEMENT_FEATURES
 from experiment.materials.treebank.pairs.forms import Forms
-from experiment.materials.treebank.pairs.items import make_items
+from experiment.materials.treebank.pairs.items import make_catch_items, make_items
 from experiment.materials.treebank.pairs.order import ORDER
 from experiment.materials.treebank.pairs.pairs import PairSet, Wishes, make_pairs
 from experiment.materials.treebank.pairs.relations import RELATIONS
@@ -27,6 +28,8 @@ from experiment.studies.files import SOURCES_FILE
 
 _PATH = click.Path(path_type=Path)
 _SHOWN = 3
+# About eight minutes.
+_MOST_PAIRS = 80
 FEATURES = (*AGREEMENT_FEATURES, ORDER)
 
 
@@ -60,6 +63,14 @@ FEATURES = (*AGREEMENT_FEATURES, ORDER)
               help="The fewest words of a sentence.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(min=2), default=14, show_default=True,
               help="The most words of a sentence.")  # fmt: skip
+@click.option(
+    "--lists",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"Share the pairs out to N lists.  [default: at most {_MOST_PAIRS} in each]",
+)
+@click.option("--catch", type=click.IntRange(min=0), default=8, show_default=True,
+              help="Catch trials: sentences against the same in reversed order.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="The seed of the choice.")
 def study(
     files: tuple[Path, ...],
@@ -74,6 +85,8 @@ def study(
     each: int,
     shortest: int,
     longest: int,
+    lists: int | None,
+    catch: int,
     seed: int,
 ) -> None:
     """Write a study of minimal pairs from CONLLU files.
@@ -89,9 +102,13 @@ def study(
     )  # fmt: skip
     treebanks = [Source(file, licence) for file in files]
     further = [Source(file) for file in lexicons]
-    pairs = _find_pairs(files, lexicons, wishes, seed, english)
+    pairs, catch_sentences = _find_pairs(files, lexicons, wishes, seed, english, catch)
     tag = choose_language(files, language)
-    items = make_items(pairs.pairs, treebanks, further)
+    items = [
+        *make_items(pairs.pairs, treebanks, further),
+        *make_catch_items(catch_sentences, treebanks),
+    ]
+    n_lists = lists or -(-len(pairs.pairs) // _MOST_PAIRS)
     name = f"{len(files)} treebank file{'s' * (len(files) > 1)}"
     new_folder = write_new_study(
         out,
@@ -99,6 +116,7 @@ def study(
         files[0],
         language=tag,
         title=title,
+        lists=n_lists,
         further_files={
             SOURCES_FILE: write_sources(treebanks, further, pairs.counts, pairs.disagreements)
         },
@@ -108,13 +126,28 @@ def study(
         click.echo(f"{step:<{width}}  {number:>9,}")
     click.echo("")
     print_new_study(new_folder)
+    if len(catch_sentences) < catch:
+        click.echo(_describe_missing(len(catch_sentences), catch))
     _print_sources([*treebanks, *further], pairs)
+    _print_next_steps(out, tag, n_lists)
+
+
+def _describe_missing(number: int, wished: int) -> str:
+    return (
+        f"{number or 'No'} catch trials, of {wished}: in the treebank, too few short sentences "
+        "without commas have two articles or adpositions whose side of the noun is fixed, so that "
+        "the reversed sentence is certainly wrong. Write catch trials yourself: rows of kind "
+        '"catch".'
+    )
+
+
+def _print_next_steps(out: Path, tag: str, n_lists: int) -> None:
     click.echo(f"\n{out}/ is a complete study. Let native speakers check it before you launch:")
     click.echo(f"  parallax natives page {out}/items.tsv --language {tag} --rendering as_written "
                "--out sentences.html")  # fmt: skip
     click.echo(f"  parallax natives approve {out}/items.tsv A.csv B.csv --rendering as_written "
                "--out approved.tsv")  # fmt: skip
-    click.echo(f"  parallax study new NAME --from approved.tsv --language {tag}")
+    click.echo(f"  parallax study new NAME --from approved.tsv --language {tag} --lists {n_lists}")
 
 
 def _known(kind: str, names: Sequence[str], known_names: Sequence[str]) -> Sequence[str]:
@@ -129,8 +162,13 @@ def _known(kind: str, names: Sequence[str], known_names: Sequence[str]) -> Seque
 
 
 def _find_pairs(
-    files: Sequence[Path], lexicons: Collection[Path], wishes: Wishes, seed: int, english: bool
-) -> PairSet:
+    files: Sequence[Path],
+    lexicons: Collection[Path],
+    wishes: Wishes,
+    seed: int,
+    english: bool,
+    n_catch: int,
+) -> tuple[PairSet, list[Sentence]]:
     read = read_treebank(files, by_head=True)
     sentences = list(map(mark_verb_number, read) if english else read)
     where = ", ".join(map(str, files))
@@ -148,7 +186,8 @@ def _find_pairs(
             expected="words that agree in the chosen features, and other forms of them",
             remedy="Take a larger treebank, add a --lexicon, or allow a higher --longest",
         )
-    return pairs
+    used = (pair.instance.sentence for pair in pairs.pairs)
+    return pairs, choose_catch_sentences(sentences, used, forms, wishes, n_catch, seed)
 
 
 def _print_sources(sources: Sequence[Source], pairs: PairSet) -> None:

@@ -129,8 +129,8 @@ def _choose_bounds(
     if values.bounds is None:
         raise StudyError(
             f'the values of the comparison "{name}" have no bounds, which any_time needs',
-            expected="bounds = [low, high]: a participant's difference of mean log times is "
-            "limited to them, such as [-.5, .5]; or planned_looks",
+            expected="bounds = [low, high]: a participant's difference (of mean log times, or of "
+            "mean numbers of entries) is limited to them, such as [-.5, .5]; or planned_looks",
         )
     return values.bounds
 

@@ -22,14 +22,17 @@ from experiment.responses.base import ResponseType
 from experiment.responses.rating.rating import PREFIX
 from experiment.responses.registry import response_of
 from experiment.stopping.betting import Bounds
-from experiment.studies.analysis_plan import D_PRIME, SHARE_OF
+from experiment.studies.analysis_plan import D_PRIME, NUMBER_OF, SHARE_OF, Analysis, is_count
 from experiment.studies.study import Study
 
 LOG_RT = "log_rt"
 # A row of an exported table: of responses, or of the readings of words and regions.
 Row = Mapping[str, object]
 Cell = tuple[str, ...]
-_DIFFERENCE = "a difference between levels of accuracy, rating, yes, a share of an option or log_rt"
+_DIFFERENCE = (
+    "a difference between levels of accuracy, rating, yes, a share of an option, log_rt or a "
+    "number of entries"
+)
 _ROUNDING = 1e-9
 _COLUMNS = {"accuracy": "chose_good", "yes": "said_yes"}
 
@@ -217,11 +220,14 @@ def _weigh_cells(
     scale: str,
 ) -> ComparedValues:
     measure, plan = planned.measure, study.analysis
-    if measure.startswith(SHARE_OF) and type_.family == "typed":
+    is_typed_share = measure.startswith(SHARE_OF) and type_.family == "typed"
+    if is_typed_share or measure.startswith(NUMBER_OF):
         raise StudyError(
             f'the comparison "{planned.declaration.name}" is about a category of typed answers, '
             "and people give categories only after the run",
-            expected='a comparison of accepted words, of = "accuracy"',
+            expected='a comparison of accepted words, of = "accuracy"'
+            if is_typed_share
+            else 'a comparison of all entries, of = "different_entries" or "entries"',
         )
     of_list: dict[int, set[Cell]] = {}
     for (list_, _, _), cell in cell_of.items():
@@ -231,19 +237,8 @@ def _weigh_cells(
         list_: {cell: weights[cell] * len(of_list) / n_with[cell] for cell in sorted(cells)}
         for list_, cells in of_list.items()
     }
-    if measure == LOG_RT:
-        if plan.most_sds is not None or plan.residual_on_length:
-            raise StudyError(
-                f'the comparison "{planned.declaration.name}" uses reading times that '
-                "depend on the participant's other times",
-                expected="neither most_sds nor residual_on_length in [analysis]",
-            )
-        if any(abs(sum(cells.values())) > _ROUNDING for cells in by_list.values()):
-            raise StudyError(
-                f'the comparison "{planned.declaration.name}" compares reading times from '
-                "different lists, which have no bounds",
-                expected="a difference of reading times within each list",
-            )
+    if measure == LOG_RT or is_count(measure):
+        _refuse_unbounded(planned, plan, by_list.values())
         half, middle = None, 0.0
     elif measure == "rating":
         n_points = type_.named_scales.get(scale)
@@ -263,3 +258,26 @@ def _weigh_cells(
         _regions=planned.declaration.regions,
         _times_ms=(plan.least_rt_ms, plan.most_rt_ms),
     )
+
+
+def _refuse_unbounded(
+    planned: PlannedComparison, plan: Analysis, by_list: Iterable[Mapping[Cell, float]]
+) -> None:
+    """Refuse times and numbers without bounds that are not compared within each list.
+
+    Raises:
+        StudyError: They are of different lists, or depend on the participant's other times.
+    """
+    name, reads = planned.declaration.name, planned.measure == LOG_RT
+    if reads and (plan.most_sds is not None or plan.residual_on_length):
+        raise StudyError(
+            f'the comparison "{name}" uses reading times that depend on the participant\'s other '
+            "times",
+            expected="neither most_sds nor residual_on_length in [analysis]",
+        )
+    if any(abs(sum(cells.values())) > _ROUNDING for cells in by_list):
+        what = "reading times" if reads else "numbers of entries"
+        raise StudyError(
+            f'the comparison "{name}" compares {what} from different lists, which have no bounds',
+            expected=f"a difference of {what} within each list",
+        )

@@ -8,10 +8,16 @@ from experiment.studies.toml_values import AS_TUPLE, Texts
 
 # What precedes an option's name in the measure "share of bad".
 SHARE_OF = "share of "
+# What precedes a category's name in the measure "number of animals", of the entries of lists.
+NUMBER_OF = "number of "
 D_PRIME = "d_prime"
+# The entries of a list, with and without repetitions.
+ENTRIES, DIFFERENT_ENTRIES = "entries", "different_entries"
 # The covariate that is no column: the number of the trial in its session.
 TRIAL_ORDER = "trial_order"
-_MEASURES = ("", "accuracy", "rating", "yes", D_PRIME, "log_rt")
+_MEASURES = (
+    "", "accuracy", "rating", "yes", D_PRIME, "log_rt", DIFFERENT_ENTRIES, ENTRIES
+)  # fmt: skip
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
@@ -102,9 +108,10 @@ class Comparison(BaseModel):
     )
     of: str = Field(
         default="",
-        description='the measure: accuracy, rating, yes, d_prime, log_rt, or "share of" and the '
-        "name of an option, or of a category of typed answers; by default the main measure of the "
-        "type of response",
+        description="the measure: accuracy, rating, yes, d_prime, log_rt, different_entries, "
+        'entries; "share of" and the name of an option, or of a category of typed answers; or '
+        '"number of" and a category of entries; by default the main measure of the type of '
+        "response",
     )
     constructions: Texts = Field(
         default=(),
@@ -142,9 +149,10 @@ class Comparison(BaseModel):
     @field_validator("of")
     @classmethod
     def _check_measure(cls, of: str) -> str:
-        if of not in _MEASURES and not of.startswith(SHARE_OF):
+        if of not in _MEASURES and not of.startswith((SHARE_OF, NUMBER_OF)):
             raise ValueError(
-                f"one of: {', '.join(_MEASURES[1:])}; or {SHARE_OF}and the name of an option"
+                f"one of: {', '.join(_MEASURES[1:])}; {SHARE_OF}and the name of an option; or "
+                f"{NUMBER_OF}and the name of a category"
             )
         return of
 
@@ -152,3 +160,8 @@ class Comparison(BaseModel):
     def is_primary(self) -> bool:
         """Whether the comparison belongs to the corrected family that the report answers first."""
         return self.role == "primary"
+
+
+def is_count(measure: str) -> bool:
+    """Return whether a measure is a number of entries of a list."""
+    return measure in (ENTRIES, DIFFERENT_ENTRIES) or measure.startswith(NUMBER_OF)

@@ -16,7 +16,22 @@ from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Stud
 CATALOGUE_FILE = "messages.po"
 # The origin and the licence of materials that were made from other people's data.
 SOURCES_FILE = "SOURCES.md"
+SOURCES_SUFFIX = f".{SOURCES_FILE}"
 _PERCENT = re.compile(r"%\((\w+)\)s")
+
+
+def find_sources(items: Path) -> Path | None:
+    """Return the file SOURCES.md of a table of items; None if there is none.
+
+    It lies next to the table, and its name may begin with the table's: ``approved.SOURCES.md``. In
+    an export it is in the folder ``study``.
+    """
+    candidates = (
+        items.with_name(items.stem + SOURCES_SUFFIX),
+        items.with_name(SOURCES_FILE),
+        items.parent / "study" / SOURCES_FILE,
+    )
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def own_messages(study: Study) -> Mapping[str, str]:

@@ -25,13 +25,19 @@ _CODES = (
 CODES = TableSchema(
     "codes",
     "The categories of typed answers in the latest frozen version: one row per coded answer, "
-    "of texts with several gaps one for each gap. Only of studies with [coding], after a version "
-    "was frozen.",
+    "of texts with several gaps one for each gap, of lists one for each entry. Only of studies "
+    "with [coding], after a version was frozen.",
     ("participant", "position", "gap"),
     (
         Column("participant", "string", "random reference; not a platform's worker id"),
         Column("position", "integer", "the trial's place in the session, from 1"),
-        Column("gap", "integer", "the gap's number, from 1", optional=True, absent=""),
+        Column(
+            "gap",
+            "integer",
+            "the number of the gap, or of the entry of a list, from 1",
+            optional=True,
+            absent="",
+        ),
         Column("answer", "integer", "the number of the different answer, which was coded once"),
         *_CODES,
         Column("coding_version", "integer", "the number of the frozen version"),

@@ -15,10 +15,12 @@ from lm.commands.train import show_progress
 from lm.corpora.text import read_sentences
 from lm.corpora.vocab import END
 from lm.errors import LmError, why_unread
+from lm.loading_options import loading_options
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
 from lm.scorer import Scorer
 from lm.surprisal import NATS_PER_BIT, PLL, Piece, choose_pll, surprisals
+from lm.weights import Weights
 
 _SENTENCES_AT_A_TIME = 2048
 
@@ -121,7 +123,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--pll", type=click.Choice(get_args(PLL)), help="For masked models: which tokens to mask."
 )
-@click.option("--device", type=click.Choice(get_args(Device)), default="auto", show_default=True)
+@loading_options
 def surprisal(
     model: str,
     texts: Path,
@@ -132,6 +134,7 @@ def surprisal(
     uncorrected: bool,
     pll: str | None,
     device: Device,
+    weights: Weights,
 ) -> None:
     """Write the surprisal of every word of TEXTS under MODEL.
 
@@ -140,7 +143,7 @@ def surprisal(
     """
     if out.suffix not in _TABLES:
         raise LmError(f"{out} is not the name of a table. Give a name that ends in .csv or .tsv.")
-    scorer = load_scorer(model, device)
+    scorer = load_scorer(model, device, how=weights)
     if pll is not None:
         choose_pll(scorer, pll)
     rows = list(_read(texts))

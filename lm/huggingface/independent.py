@@ -24,6 +24,7 @@ from transformers import (
 
 from lm.devices import DeviceChoice, choose_device
 from lm.model_folder import split_revision
+from lm.weights import Dtype
 
 # The start of the Unicode names of letters in scripts without spaces between words.
 _UNSPACED_NAMES = (
@@ -44,6 +45,7 @@ def logprobs_again(
     beginning: str = "",
     pll: str = "",
     device: DeviceChoice = "auto",
+    dtype: Dtype = "float32",
     identity: str = "",
 ) -> list[NDArray[np.float64]]:
     """Return the log-probability of each token of whole texts.
@@ -55,9 +57,10 @@ def logprobs_again(
         pll: ``original`` if a masked model hides each token alone; otherwise the rest of its
             word is hidden as well.
         device: The device to compute on.
+        dtype: The type of the weights.
         identity: A value that changes when the model's files do, so that they are read again.
     """
-    model, tokenizer = _load_model(source, device, identity)
+    model, tokenizer = _load_model(source, device, dtype, identity)
     if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
         return [
             _score_masked(model, tokenizer, _empty_if_blank(text), pll == "original")
@@ -75,7 +78,9 @@ def logprobs_again(
 
 
 @lru_cache(maxsize=1)
-def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[Any, Any]:
+def _load_model(
+    source: str, device: DeviceChoice, dtype: Dtype, identity: str = ""
+) -> tuple[Any, Any]:
     load_options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     source, load_options["revision"] = split_revision(source)
     config = AutoConfig.from_pretrained(source, **load_options)
@@ -86,7 +91,7 @@ def _load_model(source: str, device: DeviceChoice, identity: str = "") -> tuple[
     elif architecture.endswith("ForConditionalGeneration"):
         decodes = config.is_encoder_decoder
         loader = AutoModelForSeq2SeqLM if decodes else AutoModelForImageTextToText
-    model = loader.from_pretrained(source, dtype=torch.float32, **load_options)
+    model = loader.from_pretrained(source, dtype=getattr(torch, dtype), **load_options)
     tokenizer = AutoTokenizer.from_pretrained(source, **load_options)
     return model.to(choose_device(device, exact=True)).eval(), tokenizer
 

@@ -241,16 +241,16 @@ def load_hf(
             language model.
     """
     refuse_adapter(Path(source))
-    config = _fetch_from_library(AutoConfig.from_pretrained, source)
+    config = fetch_from_library(AutoConfig.from_pretrained, source)
     loader = loader_of(config, source)
     target = choose_device(device, exact=True)
     folder = Path(source) if Path(source).is_dir() else cached_folder(source)
     _refuse_too_large(source, folder, how, target)
     options = {**_choose_loading_options(how, target), "output_loading_info": True}
     with read_one_at_a_time(folder, how.dtype):
-        model, report = _fetch_from_library(loader.from_pretrained, source, **options)
+        model, report = fetch_from_library(loader.from_pretrained, source, **options)
     refuse_incomplete(type(model).__name__, report, source)
-    tokenizer = _fetch_from_library(AutoTokenizer.from_pretrained, source)
+    tokenizer = fetch_from_library(AutoTokenizer.from_pretrained, source)
     name = name or Path(source).name
     trained_on = trained_on or f"unknown text (Hugging Face model {source})"
     if not (how.device_map or how.bits):
@@ -329,7 +329,12 @@ def _is_path(source: str) -> bool:
     return source.startswith((".", "/"))
 
 
-def _fetch_from_library(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+def fetch_from_library(load: Callable[..., _Loaded], source: str, **options: object) -> _Loaded:
+    """Return what a function of the library loads from a folder, the local cache or the hub.
+
+    Raises:
+        LmError: It cannot load it.
+    """
     name, revision = split_revision(source)
     options |= {"trust_remote_code": False, **({"revision": revision} if revision else {})}
     try:

@@ -64,8 +64,8 @@ class Peopled(Site):
         watch(self.app)
         self._patched = ExitStack()
         for name, module in list(sys.modules.items()):
-            if name.startswith("webapp.researcher.") and hasattr(module, "parallax"):
-                self._patched.enter_context(patch.object(module, "parallax", _not_begun))
+            if name.startswith("webapp.researcher.") and hasattr(module, "run_parallax"):
+                self._patched.enter_context(patch.object(module, "run_parallax", _not_begun))
         self.sound: dict[str, str] = {}
         with self.sessions.begin() as session:
             self._add_to(session)

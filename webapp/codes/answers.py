@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from experiment.coding.normalise import normalise
 from experiment.records import Kind, Side
-from experiment.responses.base import Arrangement, GivenAnswer
+from experiment.responses.base import Arrangement, GivenAnswer, ResponseType
 from experiment.responses.registry import response_of
+from experiment.responses.typed.fluency import Fluency
 from experiment.responses.typed.text import GAP_SEPARATOR
 from experiment.studies.study import Study
 from webapp.database.models import Run
@@ -35,7 +36,7 @@ class DistinctAnswer:
         digests: Its keyed digests under every key of the installation; the last is the newest.
         trial: The text that it answers, as shown.
         gap: The number of the gap that it fills, from 1.
-        given: The participants, positions and gaps of the trials in which it was given.
+        given: Where it was given: participants, positions, and gaps or places in lists.
         typed: How often each form of it was typed.
     """
 
@@ -67,12 +68,13 @@ def name_version(version: str, gap: int) -> str:
     return f"{version}, gap {gap}" if gap > 1 else version
 
 
-def _split_gaps(typed: str, has_gaps: bool) -> Iterator[tuple[int, str]]:
-    """Yield the number and the text of each gap with an answer."""
-    texts = typed.split(GAP_SEPARATOR) if has_gaps else [typed]
-    for gap, text in enumerate(texts, start=1):
+def _split_answers(response: ResponseType, typed: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the number, the gap and the text of each answer: of a gap, or an entry of a list."""
+    has_gaps, is_list = int(getattr(response, "gaps", 1)) > 1, isinstance(response, Fluency)
+    texts = typed.split(GAP_SEPARATOR) if has_gaps or is_list else [typed]
+    for number, text in enumerate(texts, start=1):
         if text:
-            yield gap, text
+            yield number, 1 if is_list else number, text
 
 
 def list_answers(
@@ -87,7 +89,6 @@ def list_answers(
         query: Participant, trial, stored item and response of each answer that may be used.
     """
     response, show_text = response_of(study), study.coding is None or study.coding.show_text
-    has_gaps = int(getattr(response, "gaps", 1)) > 1
     sealer = sealer_of(session.get_bind().dialect)
     answers: dict[Key, DistinctAnswer] = {}
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as result:
@@ -100,13 +101,13 @@ def list_answers(
             arrangement = Arrangement(side, tuple((trial.options or "").split()), trial.points)
             scored = response.score_answer(arrangement, GivenAnswer(details=details))
             item_id, version = str(item["item_id"]), str(scored.version)
-            for gap, text in _split_gaps(typed, has_gaps):
+            for number, gap, text in _split_answers(response.of_options(trial.options), typed):
                 place = item_id, name_version(version, gap)
                 key = (*place, normalise(text)) if show_text else ("", "", normalise(text))
                 if key not in answers:
                     digests = sealer.digests(_SEPARATOR.join((run.ref, *key)))
                     shown = shown_trial(study, 1, item, trial.good_side, trial.options)
                     answers[key] = DistinctAnswer(key, tuple(digests), shown, gap)
-                answers[key].given.append((person, trial.position, gap))
+                answers[key].given.append((person, trial.position, number))
                 answers[key].typed[text] += 1
     return {answer.digest: answer for answer in answers.values()}

@@ -94,6 +94,9 @@ def _make_training(coding: Coding, own: OwnCodes) -> Iterator[Card]:
 
 def _make_card(answer: DistinctAnswer, coding: Coding, round_: Round) -> Card:
     trial: Mapping[str, Any] = answer.trial if coding.show_text else {}
+    if "before" not in trial:
+        # A list answers a whole text, without a gap.
+        trial = {"before": trial.get("first", "")}
     names = ["before", *sorted(key for key in trial if key.startswith("after"))]
     parts, gap = [str(trial.get(name, "")) for name in names], str(trial.get("gap", ""))
     return {

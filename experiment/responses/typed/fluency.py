@@ -25,6 +25,7 @@ from experiment.responses.typed.text import (
     read_or_none,
 )
 from experiment.responses.typed.typed import NO_ANSWER
+from experiment.studies.analysis_plan import DIFFERENT_ENTRIES, ENTRIES
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS
 
@@ -74,6 +75,7 @@ class Fluency(OneVersion):
     script: ClassVar[str] = "typed/fluency.js"
     details: ClassVar[Mapping[str, str]] = dict.fromkeys(TypedList.model_fields, _LIST_STORED)
     gives: ClassVar[frozenset[Gives]] = frozenset({Gives.WHOLE_TIME})
+    measures: ClassVar[tuple[str, ...]] = (DIFFERENT_ENTRIES, ENTRIES)
     asked: ClassVar[str] = "fluency"
     instructions: ClassVar[str] = "instructions_fluency"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -95,6 +97,12 @@ class Fluency(OneVersion):
             is_free_text=True,
         ),
         Column("no_answer", "boolean", "whether there is no entry"),
+        Column(ENTRIES, "integer", "how many entries the list has"),
+        Column(
+            DIFFERENT_ENTRIES,
+            "integer",
+            "how many of them differ after the normalisations; repetitions do not count",
+        ),
         Column(
             "entry_ms",
             "string",
@@ -194,6 +202,8 @@ class Fluency(OneVersion):
             **typed.model_dump(exclude={"text"}),
             TYPED_COLUMN: typed.text or None,
             "no_answer": not typed.text,
+            ENTRIES: len(typed.entries),
+            DIFFERENT_ENTRIES: len({*map(normalise, typed.entries)}),
             "entry_ms": " ".join(times) or None,
         }
 

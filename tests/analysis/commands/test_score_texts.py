@@ -11,6 +11,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from analysis.commands.score import score
+from analysis.data.load import read_score_facts
+from lm.errors import LmError
 from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 
 _SENTENCES = [
@@ -54,10 +56,10 @@ def gpt2(tmp_path_factory) -> str:
     return f"hf:{folder}"
 
 
-def score_table(model: str, items: Path) -> tuple[pd.DataFrame, str]:
+def score_table(model: str, items: Path, *options: str) -> tuple[pd.DataFrame, str]:
     out = items.with_name("o.parquet")
     result = CliRunner().invoke(
-        score, [model, str(items), "--out", str(out)], catch_exceptions=False
+        score, [model, str(items), "--out", str(out), *options], catch_exceptions=False
     )
     assert result.exit_code == 0, result.output
     return pd.read_parquet(out), result.output
@@ -108,3 +110,27 @@ def test_chinese_and_japanese_follow_their_context_without_a_space(gpt2, tmp_pat
     assert table["n_tokens"].to_list() == [15, 12, 12, 12]
     assert table["choice_at"].to_list() == [6] * 4
     assert "the texts of 4 stand in the file as the model read them" in said
+
+
+def test_rounded_weights_are_scored_checked_and_recorded(gpt2, tmp_path):
+    items = tmp_path / "pairs.tsv"
+    items.write_text("good\tbad\nthe pilot waves\tthe pilot wave\na nurse sings\ta nurse sing\n")
+    exact, _ = score_table(gpt2, items)
+    rounded, printed = score_table(gpt2, items, "--dtype", "bfloat16")
+    assert read_score_facts(items.with_name("o.parquet")).weights == "bfloat16"
+    assert "was loaded as bfloat16" in printed
+    assert "computed again from their items' texts by a second implementation" in printed
+    apart = (rounded["logprob_nats"] - exact["logprob_nats"]).abs() / exact["n_tokens"]
+    assert 0 < apart.max() < 0.5
+    again, printed = score_table(gpt2, items)
+    assert "already holds" not in printed
+    assert again["logprob_nats"].equals(exact["logprob_nats"])
+
+
+def test_a_model_with_one_form_refuses_rounded_weights(tmp_path):
+    (tmp_path / "pairs.tsv").write_text("good\tbad\nthe pilot waves\tthe pilot wave\n")
+    fixed = tmp_path / "fixed"
+    fixed.mkdir()
+    (fixed / "config.json").write_text('{"type": "unigram"}')
+    with pytest.raises(LmError, match=r"a single form. Leave --dtype"):
+        score_table(str(fixed), tmp_path / "pairs.tsv", "--dtype", "bfloat16")

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.data import scored_readings
 from analysis.errors import AnalysisError
 from analysis.findings import (
-    comparison_statements,
+    comparison_table,
     comparisons,
     design_model,
     detection,
@@ -109,15 +110,15 @@ SCORED = pd.DataFrame(
 
 
 def test_readings_are_joined_with_the_surprisal_of_the_same_words():
-    joined = surprisal._join_surprisals(READ, SCORED, "m")
+    joined = scored_readings._join_surprisals(READ, SCORED, "m")
     assert joined["surprisal_bits"].tolist() == [1.0, 2.0, 3.0]
     # The first word of a sentence has no word before it to predict from.
-    kept = surprisal._keep_same_words({"m": joined})
+    kept = scored_readings._keep_same_words({"m": joined})
     assert kept.by_model["m"]["surprisal_bits"].tolist() == [2.0, 3.0] and not kept.note
     with pytest.raises(AnalysisError, match=r"1 reading times have no surprisal.*1:good, step 3"):
-        surprisal._join_surprisals(READ, SCORED[:2], "m")
+        scored_readings._join_surprisals(READ, SCORED[:2], "m")
     with pytest.raises(AnalysisError, match='"dog" was read and "cat" was scored: 1:good, step 2'):
-        surprisal._join_surprisals(READ, SCORED.replace("dog", "cat"), "m")
+        scored_readings._join_surprisals(READ, SCORED.replace("dog", "cat"), "m")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_participants_are_split_a_thousand_times_at_most(resamples, splits):
 )
 def test_a_factors_name_is_said_unless_it_is_the_condition_or_the_version(factor, sides):
     assert (
-        comparison_statements._describe_sides(LevelDifference(factor, "short", ("long", "longer")))
+        comparison_table._describe_sides(LevelDifference(factor, "short", ("long", "longer")))
         == sides
     )
 

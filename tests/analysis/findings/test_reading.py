@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.data.readings import select_readings, sum_by_region
-from analysis.findings.measures import READING, keep_right_words
+from analysis.data.readings import keep_right_words, select_readings, sum_by_region
+from analysis.findings.measures import READING
 from analysis.maze.analysis import estimate_word_accuracy
 from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis

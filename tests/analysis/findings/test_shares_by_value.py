@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.comparisons import answered
@@ -221,6 +223,36 @@ def test_models_and_people_are_compared_on_the_words_that_both_have():
         "(lstm: 32, people: 24). The surprisal of the word before is no predictor, because not "
         "every table has it for all of these words."
     )
+
+
+def test_the_difference_between_two_gains_is_paired_by_word_and_clustered_by_frame():
+    """Of eight frames each is a fold: 21 words teach five predictors, and three are held out."""
+    given, read = _read_with_surprisal()
+    findings = SURPRISAL_TIMES.run(_with_people(given, 3))
+    [row] = findings.statistics["surprisal_gains"].to_dict("records")
+    words = read[read["step"] >= 3].groupby(["position", "step"]).agg(
+        log_rt=("log_rt", "mean"), bits=("bits", "first")
+    ).reset_index()  # fmt: skip
+    steps = pd.get_dummies(words["step"], dtype=float).to_numpy()
+    y, frame = words["log_rt"].to_numpy(), words["position"].to_numpy()
+    logliks = []
+    for bits in (words["bits"], words["bits"] * words["step"]):
+        x, held_out = np.column_stack([steps, bits]), np.empty(24)
+        for place in set(frame):
+            out = frame == place
+            beta = np.linalg.lstsq(x[~out], y[~out])[0]
+            left = y[~out] - x[~out] @ beta
+            held_out[out] = norm.logpdf(y[out], x[out] @ beta, np.sqrt(left @ left / (21 - 5)))
+        logliks.append(held_out)
+    differs = logliks[0] - logliks[1]
+    sums = pd.Series((differs - differs.mean()) / 24).groupby(frame).sum()
+    half = student.ppf(0.975, 7) * np.sqrt(8 / 7 * np.sum(sums**2))
+    assert (row["model"], row["than"], row["n_words"]) == ("lstm", "people", 24)
+    assert (row["delta_loglik"], row["delta_low"], row["delta_high"]) == pytest.approx(
+        (differs.mean(), differs.mean() - half, differs.mean() + half)
+    )
+    lstm, people = findings.statistics["surprisal_times"].to_dict("records")
+    assert row["delta_loglik"] == pytest.approx(lstm["delta_loglik"] - people["delta_loglik"])
 
 
 def test_few_common_words_are_no_comparison():

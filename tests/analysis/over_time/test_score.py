@@ -85,11 +85,11 @@ def test_an_interrupted_scoring_continues(tmp_path: Path, monkeypatch: pytest.Mo
     loaded: list[str] = []
     load = over_time.load_scorer
 
-    def stop_at_last(model: str, device: str) -> object:
+    def stop_at_last(model: str, device: str, **how: object) -> object:
         loaded.append(Path(model).name)
         if loaded.count("step40"):
             raise RuntimeError("killed")
-        return load(model, device)
+        return load(model, device, **how)
 
     monkeypatch.setattr(over_time, "load_scorer", stop_at_last)
     with pytest.raises(RuntimeError, match="killed"):
@@ -98,7 +98,9 @@ def test_an_interrupted_scoring_continues(tmp_path: Path, monkeypatch: pytest.Mo
             catch_exceptions=False, standalone_mode=False,
         )  # fmt: skip
     assert not out.exists()
-    monkeypatch.setattr(over_time, "load_scorer", lambda m, d: (loaded.append(m), load(m, d))[1])
+    monkeypatch.setattr(
+        over_time, "load_scorer", lambda m, d, **how: (loaded.append(m), load(m, d, **how))[1]
+    )
     loaded.clear()
     run(root, pairs, "--out", out, "--checkpoints")
     assert [Path(model).name for model in loaded] == ["step10", "step40"]

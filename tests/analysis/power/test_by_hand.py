@@ -11,7 +11,7 @@ from scipy.stats import norm
 from analysis.errors import AnalysisError
 from analysis.power import base
 from analysis.power import simulated_choices as power
-from analysis.power.cells import Coded, ScaleModel
+from analysis.power.cells import Coded, CountModel, ScaleModel
 from analysis.power.simulated_choices import Assumptions, Design
 from analysis.statistics.clustered import clustered_intervals
 from experiment.design.lists import ListEntry
@@ -248,3 +248,19 @@ def test_points_have_the_spread_of_what_differs():
     at_random = seven.draw(np.zeros(n), Coded(two, two, one), rng)
     shares = np.bincount(at_random.astype(int), minlength=8)[1:] / n
     assert len(shares) == 7 and shares == pytest.approx(np.full(7, 1 / 7), abs=4 * 0.36 / sqrt(n))
+
+
+def test_numbers_of_entries_are_whole_and_have_the_expected_mean_and_spread():
+    model = CountModel.of_differences((0.2, 0.0, 0.1, 0.0, 0.2))
+    base = model.find_base(16)
+    # The mean of a log-normal variable is exp(m + s^2 / 2); its coefficient of variation is
+    # sqrt(exp(s^2) - 1).
+    assert base == pytest.approx(log(16) - (0.04 + 0.01 + 0.04) / 2)
+    n = 40_000
+    each = np.arange(n)
+    drawn = model.draw(
+        np.full(n, base), Coded(each, each, np.zeros(n, int)), np.random.default_rng(1)
+    )
+    assert (drawn == np.rint(drawn)).all()
+    assert drawn.mean() == pytest.approx(16, abs=0.1)
+    assert drawn.std() / 16 == pytest.approx(sqrt(exp(0.09) - 1), rel=0.03)

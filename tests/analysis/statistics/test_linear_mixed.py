@@ -110,5 +110,6 @@ def test_what_surprisal_adds_is_found_and_noise_adds_nothing():
     base = np.column_stack([np.ones(600), length])
     told = slope(y, np.column_stack([base, bits]), [unit])
     assert told.low < 0.03 < told.high
-    assert delta_loglik(y, base, bits[:, None], unit).low > 0.1
-    assert abs(delta_loglik(y, base, rng.normal(size=(600, 1)), unit).estimate) < 0.02
+    assert delta_loglik(y, base, np.column_stack([base, bits]), unit).low > 0.1
+    noise = np.column_stack([base, rng.normal(size=600)])
+    assert abs(delta_loglik(y, base, noise, unit).estimate) < 0.02

@@ -266,7 +266,7 @@ def test_words_held_out_are_told_by_the_other_folds(units):
     mean = gained.mean()
     sums = np.bincount(unit, (gained - mean) / n)
     half = student.ppf(0.975, units - 1) * sqrt(units / (units - 1) * np.sum(sums**2))
-    found = delta_loglik(y, base, more, unit)
+    found = delta_loglik(y, base, np.hstack([base, more]), unit)
     assert (found.estimate, found.low, found.high) == pytest.approx(
         (mean, mean - half, mean + half)
     )

@@ -95,11 +95,14 @@ def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
     # No cell is a formula for a spreadsheet, and reading takes the apostrophe off.
     assert table["word"].str.startswith("'=").any() and not table["word"].str.startswith("=").any()
     assert read_completions(tmp_path / "toy.csv")["word"].str.startswith("=").any()
+    (tmp_path / "words.vec").write_text("sleeps 1 0\nsees 0 1\nthe 1 1\ncat -1 0\n")
     given = ["--completions", tmp_path / "toy.csv", "--no-figures", "--out", tmp_path / "report"]
-    run(compare, *imported, *given)
+    run(compare, *imported, *given, "--embedding", tmp_path / "words.vec")
     page = (tmp_path / "report" / "report.html").read_text()
     assert "Models: toy." in (tmp_path / "report" / "tables" / "completions.txt").read_text()
     assert "toy&#39;s distribution of words differ by a total variation of" in page
+    assert "By meaning (words.vec), the energy distance" in page
+    assert "words.vec (word vectors of 2 dimensions; SHA-256 " in page
     frames = json.loads((tmp_path / "report" / "results.json").read_text())["statistics"]
     words = pd.DataFrame(frames["completion_words"])
     sums = words.groupby("item_id")["probability"].sum()

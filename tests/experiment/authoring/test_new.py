@@ -72,6 +72,25 @@ def test_catch_trials_exclude_who_errs_on_more_than_a_quarter_of_them(
     assert check_folder("mine", 1).notes == ()
 
 
+def test_items_of_one_condition_are_shared_out_to_as_many_lists_as_wished(run, tmp_path):
+    table(tmp_path, 12, catch=2)
+    run("new", "mine", "--from", "pairs.csv", "--lists", "3")
+    report = check_folder("mine", 1)
+    design, lists = report.study.design, report.built.lists
+    assert (design.lists, design.participants_per_list, design.trials_per_list) == (3, 20, 4 + 2)
+    targets = [e.item.item_id for entries in lists for e in entries if e.kind == "target"]
+    assert len(targets) == len(set(targets)) == 12
+    assert [sum(e.kind == "catch" for e in entries) for entries in lists] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("number", ["1", "9"])
+def test_too_few_and_too_many_lists_are_refused(run, tmp_path, number):
+    table(tmp_path, 8, ["a", "b"])
+    refused = str(run("new", "mine", "--from", "pairs.csv", "--lists", number).exception)
+    assert f"{number} list(s) cannot show 8 items in 2 condition(s)" in refused
+    assert "a number from 2 to 8" in refused
+
+
 def test_what_was_derived_and_left_out_is_said(run, tmp_path):
     table(tmp_path, 7, ("a", "b"))
     output = run("new", "mine", "--from", "pairs.csv").output

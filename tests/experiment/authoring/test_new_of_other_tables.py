@@ -90,6 +90,12 @@ def test_sides_are_not_asked_for_where_there_are_none(new, response):
     assert "participants in a list" not in told
 
 
+def test_lists_of_a_column_leave_no_choice_of_their_number(new):
+    lines = ["sentence;item;subject;attractor;kind;points;list", *rows_of_items(4, dealt=True)]
+    with pytest.raises(ParallaxError, match='column "list" already puts them into lists'):
+        new(lines, "--lists", "8")
+
+
 @pytest.mark.parametrize("dealt", [True, False])
 def test_a_column_of_lists_is_kept_where_it_is_a_latin_square(new, dealt):
     lines = ["sentence;item;subject;attractor;kind;points;list", *rows_of_items(4, dealt=True)]

@@ -123,7 +123,7 @@ def test_each_option_of_a_list_has_a_share():
     assert declared("share of bad") == []
     [mistake] = declared("share of ugly")
     assert "of = one of: accuracy, share of good, share of bad" in mistake
-    with pytest.raises(ValidationError, match="or share of and the name of an option"):
+    with pytest.raises(ValidationError, match="share of and the name of an option; or"):
         declared("sharing")
 
 

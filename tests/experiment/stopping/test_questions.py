@@ -233,3 +233,81 @@ def test_without_the_package_a_study_with_a_rule_is_refused(written, monkeypatch
     monkeypatch.setitem(sys.modules, "experiment.stopping.questions", None)
     [error] = check_folder(str(written("latin_square", ANY)), 1).errors
     assert "has a stopping rule, and the package experiment.stopping is not" in str(error)
+
+
+COLUMNS_OF_LISTS = (
+    "item_id,kind,construction,condition,template,features,frame,context,good,bad,distractor,"
+    "contrast"
+)
+ITEMS_OF_LISTS = "".join(
+    f"{name},target,lists,{condition},{condition},,frame={name},,Name them.,,,bad\n"
+    for name, condition in [("a1", "living"), ("a2", "living"), ("b1", "made"), ("b2", "made")]
+)
+LISTS = """response = "fluency"
+
+[study]
+name = "lists"
+title = "Lists"
+version = "1.0"
+language = "en"
+
+[materials]
+items = "items.csv"
+
+[design]
+lists = 1
+participants_per_list = 20
+trials_per_list = 4
+
+[[design.shared]]
+templates = ["living", "made"]
+
+[simulation]
+mix = { accurate = 1.0 }
+
+[[constructions]]
+name = "lists"
+title = "Lists"
+
+[[comparisons]]
+name = "living"
+compare = "condition: living - made"
+of = "OF"
+
+[stopping]
+rule = "any_time"
+maximum = 16
+BOUNDS
+"""
+
+
+@pytest.fixture
+def asked_of_lists(tmp_path: Path):
+    """Asks about a study of lists."""
+    shutil.copytree(EXAMPLES / "typed" / "texts", tmp_path / "texts")
+
+    def ask(of: str, bounds: str = "bounds = [-10, 10]"):
+        (tmp_path / "items.csv").write_text(f"{COLUMNS_OF_LISTS}\n{ITEMS_OF_LISTS}", "utf-8")
+        (tmp_path / "study.toml").write_text(
+            LISTS.replace("OF", of).replace("BOUNDS", bounds), "utf-8"
+        )
+        study = load_study(str(tmp_path))
+        items = list(load_items(study))
+        return list_asked_comparisons(study, items, {0: [item.item_id for item in items]})
+
+    return ask
+
+
+def test_a_value_of_lists_is_the_difference_of_mean_numbers_of_entries(asked_of_lists):
+    [comparison] = asked_of_lists("different_entries")
+    numbers = {"a1": 12, "a2": 9, "b1": 4, "b2": 6}
+    rows = [{"item_id": name, "different_entries": n} for name, n in numbers.items()]
+    assert comparison.values.value_of(0, rows) == pytest.approx(10.5 - 5)
+    assert comparison.question.bounds.high == 10
+    # A list that an archive withholds has no number; without one of a condition there is no value.
+    assert comparison.values.value_of(0, rows[:2]) is None
+
+
+def test_lists_need_bounds_and_no_rule_waits_for_categories(asked_of_lists):
+    with pytest.raises(StudyError, match="have no bounds, which any_time needs"):
+        asked_of_lists("entries", "")

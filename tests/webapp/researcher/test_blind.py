@@ -57,8 +57,8 @@ def command(instance, sessions, run):
     return give
 
 
-def pages(app, here, run, sessions) -> dict[str, str]:
-    """Every researcher page that can be asked for, by its address."""
+def pages(app, here, run, sessions, addresses: str = "") -> dict[str, str]:
+    """Every researcher page whose address fits the pattern, by its address."""
     with reading(sessions) as session:
         refs = [each.ref for each in session.query(Participant)]
     found = {}
@@ -72,7 +72,8 @@ def pages(app, here, run, sessions) -> dict[str, str]:
             if rule.arguments <= values.keys():
                 with app.test_request_context():
                     address = app.url_for(rule.endpoint, **{k: values[k] for k in rule.arguments})
-                found[address] = here.client.get(address).text
+                if re.search(addresses, address):
+                    found[address] = here.client.get(address).text
     return found
 
 
@@ -100,8 +101,7 @@ def test_the_same_program_finds_them_once_the_run_is_unblinded(
 ):
     here = researcher(Role.OWNER)
     assert "unblinded" in command("unblind", "RUN", "--reason", "everybody has finished")
-    shown = pages(app, here, run, sessions)
-    replays = [text for address, text in shown.items() if re.search(r"participants/\w+$", address)]
+    replays = pages(app, here, run, sessions, r"/participants/\w+$").values()
     assert len(replays) == 2
     assert all(TOLD.search(text) and SIDES.search(text) for text in replays)
     assert "responses of 2 participants" in command("export", "RUN")
@@ -129,11 +129,9 @@ def test_of_a_rule_that_counts_targets_only_the_verdict_shows(
         with sessions.begin() as session:
             for verdict in session.query(Verdict):
                 verdict.kept, verdict.rule, verdict.evidence = False, rule, evidence
-        addresses = pages(app, here, run, sessions).items()
-        shown = {at: text for at, text in addresses if f"runs/{run.ref}/participants" in at}
-        shown["run"] = re.sub(
-            r"\d\d:\d\d(:\d\d)?", "", dict(addresses)[f"/researcher/runs/{run.ref}"]
-        )
+        shown = pages(app, here, run, sessions, f"/runs/{run.ref}(/participants.*)?$")
+        of_run = f"/researcher/runs/{run.ref}"
+        shown[of_run] = re.sub(r"\d\d:\d\d(:\d\d)?", "", shown[of_run])
         answer = app.test_client().get(f"/researcher/api/runs/{run.ref}/decisions", headers=bearer)
         return shown, answer.text
 

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from experiment.materials.licences import COLUMN, join_licences
 from experiment.materials.treebank.conllu import Sentence
+from experiment.materials.treebank.pairs.catch import REVERSED_ORDER, reverse
 from experiment.materials.treebank.pairs.pair import Pair
 from experiment.materials.treebank.pairs.sources import Source
 from experiment.records import Item, Kind
@@ -31,23 +33,67 @@ def make_items(
         treebanks: The treebank's files.
         lexicons: The lexicons from which forms may be.
     """
-    licences = {str(source.path): source.licence for source in treebanks}
+    licences = {
+        str(source.path): join_licences(file.licence for file in (source, *lexicons))
+        for source in treebanks
+    }
     numbers = Counter[str]()
     items = []
     for pair in pairs:
         numbers[pair.construction] += 1
-        file, _, line = pair.instance.sentence.where.rpartition(":")
-        extra = {
-            "source": Path(file).name,
-            "sent_id": pair.instance.sentence.sent_id or f"line {line}",
-            "rule": pair.rule,
-            "change": pair.change,
-            "licence": licences[file],
+        origin = _describe_origin(pair.instance.sentence, pair.rule, pair.change, licences)
+        extra = origin | {
             "lexicon": ", ".join(map(str, lexicons)),
             "critical": str(_number_of_word(pair.instance.sentence, min(pair.changes))),
         }
         items.append(_make_item(pair, numbers[pair.construction], extra))
     return items
+
+
+def make_catch_items(sentences: Iterable[Sentence], treebanks: Sequence[Source]) -> list[Item]:
+    """Return catch trials: sentences as they are, and in reversed order.
+
+    Args:
+        sentences: The sentences, from ``catch.choose_catch_sentences``.
+        treebanks: The treebank's files.
+    """
+    licences = {str(source.path): source.licence for source in treebanks}
+    items = []
+    for number, sentence in enumerate(sentences, start=1):
+        extra = _describe_origin(sentence, "Order of all words", "reversed", licences)
+        items.append(
+            Item(
+                item_id=f"{REVERSED_ORDER}-{number}",
+                kind=Kind.CATCH,
+                construction=REVERSED_ORDER,
+                condition=_ONE_CONDITION,
+                template=REVERSED_ORDER,
+                features="",
+                frame=_name_frame(extra),
+                context="",
+                good=write_sentence(sentence, {}),
+                bad=reverse(sentence),
+                extra=tuple(extra.items()),
+            )
+        )
+    return items
+
+
+def _describe_origin(
+    sentence: Sentence, rule: str, change: str, licences: Mapping[str, str]
+) -> dict[str, str]:
+    file, _, line = sentence.where.rpartition(":")
+    return {
+        "source": Path(file).name,
+        "sent_id": sentence.sent_id or f"line {line}",
+        "rule": rule,
+        "change": change,
+        COLUMN: licences[file],
+    }
+
+
+def _name_frame(extra: Mapping[str, str]) -> str:
+    return f"sentence={extra['source']}:{extra['sent_id'].replace(' ', '_')}"
 
 
 def _make_item(pair: Pair, number: int, extra: Mapping[str, str]) -> Item:
@@ -58,7 +104,6 @@ def _make_item(pair: Pair, number: int, extra: Mapping[str, str]) -> Item:
         "distance": str(abs(instance.target - instance.cue)),
         "first": "cue" if instance.cue < instance.target else "target",
     }
-    file, sent_id = extra["source"], extra["sent_id"].replace(" ", "_")
     return Item(
         item_id=f"{pair.construction}-{number}",
         kind=Kind.TARGET,
@@ -66,7 +111,7 @@ def _make_item(pair: Pair, number: int, extra: Mapping[str, str]) -> Item:
         condition=_ONE_CONDITION,
         template=pair.construction,
         features=" ".join(f"{name}={value}" for name, value in features.items()),
-        frame=f"sentence={file}:{sent_id}",
+        frame=_name_frame(extra),
         context="",
         good=write_sentence(instance.sentence, {}),
         bad=write_sentence(instance.sentence, pair.changes),

@@ -50,11 +50,9 @@ class Orders:
 
     def find_doubt(self, instance: Instance) -> str:
         """Return why the other order may be right too, or cannot be written; empty if neither."""
-        counts = self._counts[_key(instance)]
-        n_usual = max(counts.values())
-        if counts.total() < _FEWEST or n_usual < _LEAST_SHARE * counts.total():
+        if not self._are_fixed(instance):
             return "the words' order is not fixed in the treebank"
-        if counts[instance.target < instance.cue] != n_usual:
+        if not self.are_usual(instance):
             return "the words are in the unusual order"
         tokens = instance.sentence.tokens
         first, last = sorted((instance.cue, instance.target))
@@ -70,6 +68,16 @@ class Orders:
         if self._could_move(tokens, instance):
             return "the moved word could belong to another one"
         return ""
+
+    def are_usual(self, instance: Instance) -> bool:
+        """Return whether the words' order is fixed in the treebank, and is the one they have."""
+        counts = self._counts[_key(instance)]
+        is_before = instance.target < instance.cue
+        return self._are_fixed(instance) and counts[is_before] == max(counts.values())
+
+    def _are_fixed(self, instance: Instance) -> bool:
+        counts = self._counts[_key(instance)]
+        return counts.total() >= _FEWEST and max(counts.values()) >= _LEAST_SHARE * counts.total()
 
     def _has_dependents(self, instance: Instance) -> bool:
         tokens = instance.sentence.tokens

@@ -61,7 +61,7 @@ class PairSet:
 
 def make_pairs(sentences: Sequence[Sentence], forms: Forms, wishes: Wishes, seed: int) -> PairSet:
     """Return minimal pairs of the sentences, reproducible by the seed."""
-    suitable = [sentence for sentence in sentences if _is_suitable(sentence, wishes)]
+    suitable = [sentence for sentence in sentences if is_suitable(sentence, wishes)]
     counts = Counter[str]({"sentences": len(sentences), "short whole sentences": len(suitable)})
     reliability = Reliability(chain.from_iterable(map(find_instances, sentences)))
     maker = PairMaker(forms, reliability, drops_subjects(sentences), counts)
@@ -116,7 +116,7 @@ def _in_order(counts: Counter[str]) -> dict[str, int]:
     }
 
 
-def _is_suitable(sentence: Sentence, wishes: Wishes) -> bool:
+def is_suitable(sentence: Sentence, wishes: Wishes) -> bool:
     """Return whether a sentence is whole, of the wished length, and free of odd signs."""
     tokens = sentence.tokens
     n_words = sum(token.upos != "PUNCT" for token in tokens)

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from experiment.errors import MaterialsError, StudyError
+from experiment.materials.licences import UNKNOWN_LICENCE
 
 # UD names its files <language>_<treebank>-ud-<part>.conllu.
 _UD_NAME = re.compile(r"^([a-z]{2,3})_[a-z0-9]+(?:-ud)?-", re.IGNORECASE)
 _LICENCE_LINE = re.compile(r"^License:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-_UNKNOWN_LICENCE = "not stated"
 # Tags at least this far apart, of 0 to 134, name different languages.
 _FAR = 10
 
@@ -36,7 +36,7 @@ class Source:
         for text in self._texts("README*").values():
             if line := _LICENCE_LINE.search(text):
                 return line[1]
-        return _UNKNOWN_LICENCE
+        return UNKNOWN_LICENCE
 
     @cached_property
     def licence_texts(self) -> Mapping[str, str]:

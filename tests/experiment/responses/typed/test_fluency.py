@@ -43,7 +43,7 @@ def test_lists_with_other_entries_are_refused(response, text):
 def test_an_export_has_the_entries_and_when_each_was_made():
     stored = {
         "details": {
-            "text": "dog | Cat",
+            "text": "dog | Cat | dog.",
             "entry_ms": [1500.5, 4000],
             "is_last_unfinished": True,
             "n_edits": 2,
@@ -53,8 +53,10 @@ def test_an_export_has_the_entries_and_when_each_was_made():
     }
     assert LIST.derive_columns(stored) == {
         "version": "good",
-        "typed": "dog | Cat",
+        "typed": "dog | Cat | dog.",
         "no_answer": False,
+        "entries": 3,
+        "different_entries": 2,
         "entry_ms": "1500.5 4000",
         "is_last_unfinished": True,
         "n_edits": 2,
@@ -62,6 +64,7 @@ def test_an_export_has_the_entries_and_when_each_was_made():
     }
     empty = LIST.derive_columns({"details": {"text": "", "entry_ms": "broken"}, "version": "good"})
     assert (empty["typed"], empty["no_answer"], empty["entry_ms"]) == (None, True, None)
+    assert (empty["entries"], empty["different_entries"]) == (0, 0)
 
 
 def test_simulated_people_list_words_within_the_time():
