@@ -30,8 +30,8 @@ from scipy.stats import norm
 
 sys.path.append(str(Path(__file__).parents[1]))
 from analysis.data.inclusion import PAIR, PROBABILITY, STRATUM, WEIGHT
+from analysis.findings.separating import nearer_to_people
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.nearness import nearer_to_people
 from analysis.statistics.paired import people_against_models
 from benchmarks.separating_conditions import print_conditions
 from experiment.design.separating import draw_by_probability, inclusion_probabilities

@@ -28,9 +28,8 @@ from scipy.special import expit
 from scipy.stats import nct, t
 
 sys.path.append(str(Path(__file__).parents[1]))
-from experiment.stopping.alpha_spending import compute_limits, student_limit
 from experiment.stopping.betting import Bettor, Bounds
-from experiment.stopping.rule import SPENT_SHARE
+from experiment.stopping.rule import SPENT_SHARE, compute_limits, student_limit
 
 Floats = NDArray[np.float64]
 ALPHA = 0.05

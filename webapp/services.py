@@ -17,9 +17,9 @@ from webapp.core.clock import Clock
 from webapp.core.settings import Settings
 from webapp.core.tokens import Tokens
 from webapp.database.engine import Sessions, make_sessions, reading
+from webapp.database.file_systems import WriteTrial
 from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
-from webapp.database.write_trial import WriteTrial
 from webapp.erasures.record import ErasureRecord
 from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter

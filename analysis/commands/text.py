@@ -15,9 +15,9 @@ from experiment.materials.render import render
 from experiment.studies.files import TEXT_GRAMMAR
 from experiment.studies.load import load_study
 from lm.text.generated import write_tagged, write_text
+from lm.text.grammar import Shares, replace_shares
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sample as draw_sentences
-from lm.text.shares import Shares, replace_shares
 
 _PATH = click.Path(path_type=Path)
 _SHARE = click.FloatRange(0, 1)

@@ -11,7 +11,7 @@ from analysis.data.own_columns import PREFIX, header, list_own_columns
 from analysis.findings.finding import CONDITION as CELL
 from analysis.findings.finding import FindingInputs, titles_of
 from analysis.statistics.attraction import feature_columns
-from experiment.comparisons.factors import condition_factors
+from experiment.comparisons.contrast import condition_factors
 from experiment.records import Kind
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.study import Study

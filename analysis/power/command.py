@@ -2,26 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
+from statistics import fmean
 
 import click
 import pandas as pd
+from scipy.stats import norm
 
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.power.base import NAME, STOPPING, Outcome, PowerOptions
+from analysis.power.base import ENOUGH_POWER, NAME, STOPPING, Outcome, PowerOptions
 from analysis.power.cells import ACCURACY
 from analysis.power.choices import power_of_choices
 from analysis.power.comparisons import people_minus_model, power_of_comparisons
 from analysis.power.languages import LANGUAGES
 from analysis.power.norms import DEFAULT_CLOZE, NORM, plan_norm
 from analysis.power.planned_tests import primary_comparisons
-from analysis.power.separating import describe_separating
 from analysis.power.simulated_choices import Assumptions
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
 from experiment.comparisons.contrast import Contrast
 from experiment.design.lists import BuiltLists, build_lists
+from experiment.design.separating import are_choices
 from experiment.materials.read import load_items
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_of
@@ -299,3 +302,47 @@ def _write_outcome(outcome: Outcome, out: Path) -> None:
         if outcome.figure is not None:
             save_figure(outcome.figure, folder, NAME)
     click.echo(f"{'Table' if outcome.figure is None else 'Table and figure'}: {out}")
+
+
+# How much more often people agree with the nearer model, where the models differ.
+_USUAL_DIFFERENCE = 0.1
+_LEVEL = 0.95
+
+
+def describe_separating(study: Study, built: BuiltLists, options: PowerOptions) -> Iterator[str]:
+    """Yield the participants that find the nearer model; nothing if frames were drawn alike.
+
+    Answers count as independent, and those on which models agree tell nothing.
+    """
+    items = (entry.item for entries in built.lists for entry in entries)
+    if not built.inclusion or not are_choices(study, items):
+        return
+    shown, at_random = count_differing_trials(built)
+    difference = options.difference or _USUAL_DIFFERENCE
+    z = norm.ppf((1 + _LEVEL) / 2) + norm.ppf(ENOUGH_POWER)
+    answers = z**2 * (1 - difference**2) / difference**2
+    n_shown, n_random = (
+        f"{ceil(answers / trials):,} participants" if trials else "no number of participants"
+        for trials in (shown, at_random)
+    )
+    yield (
+        f"Items that separate models: on average {shown:.1f} trials of a session are ones on which "
+        f"two of the models differ ({at_random:.1f} if frames were drawn at random). If people "
+        f"choose there what one of them chooses in {(1 + difference) / 2:.1%} of independent "
+        f"answers, {n_shown} show that it is nearer with a power of .80 ({n_random} at random)."
+    )
+
+
+def count_differing_trials(built: BuiltLists) -> tuple[float, float]:
+    """Return the trials of a session on which two models differ: as drawn, and drawn at random."""
+    rows = {(row.template, row.frame): row for row in built.inclusion}
+    alternatives: dict[tuple[str, int | None], list[float]] = {}
+    for row in built.inclusion:
+        alternatives.setdefault((row.template, row.pair), []).append(row.difference)
+    shown, at_random = [], []
+    for entries in built.lists:
+        items = [(entry.item.template, entry.item.frame) for entry in entries]
+        drawn = [rows[item] for item in items if item in rows]
+        shown.append(sum(row.difference for row in drawn))
+        at_random.append(sum(fmean(alternatives[row.template, row.pair]) for row in drawn))
+    return fmean(shown), fmean(at_random)

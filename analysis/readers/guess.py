@@ -9,19 +9,22 @@ import pandas as pd
 from analysis.readers.guess_columns import (
     CHOSEN_WORDS,
     Choice,
+    Identity,
     ItemOptions,
+    find_item_by_number,
     find_item_column,
     find_side_columns,
+    guess_identity,
     guess_side_choice,
     versions_by_row,
     versions_in_column,
 )
-from analysis.readers.guess_items import Identity, find_item_by_number, guess_identity
 from analysis.readers.guess_single import SingleAnswers, describe_missing, guess_single_answers
 from analysis.readers.guess_wide import (
     find_item_named_columns,
     find_numbered_columns,
     map_item_named_columns,
+    name_by_labels,
     stack_trials,
 )
 from analysis.readers.item_identity import identify_items
@@ -38,7 +41,6 @@ from analysis.readers.participant_columns import (
     find_possible_participants,
     find_session_column,
 )
-from analysis.readers.question_labels import name_by_labels
 from analysis.readers.rating_scale import RATING
 from analysis.readers.several_options import find_option_columns, find_place_column
 from analysis.readers.single_answers import SAID_YES, VERSION

@@ -1,7 +1,8 @@
 """Guess the meaning of wide tables: numbered columns, and columns named after items."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -19,8 +20,10 @@ from analysis.readers.mapping import (
 )
 from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
 from analysis.readers.single_answers import SAID_YES
+from analysis.readers.sources import Source
+from analysis.readers.texts import comparable_text
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
-from experiment.records import Variant
+from experiment.records import Item, Variant
 
 _NUMBER = re.compile(r"\d+")
 _VERSIONS = {version.value for version in Variant}
@@ -131,3 +134,51 @@ def map_item_named_columns(
             # Qualtrics measures page times in seconds.
             columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
     return TableMap.model_validate({"columns": columns, "wide": True, "rt_unit": unit})
+
+
+_FEWEST = 2
+
+
+def name_by_labels(source: Source, items: Sequence[Item]) -> Source:
+    """Return a source whose columns are called "[ITEM]" where their labels hold an item's text.
+
+    A source whose columns already have the items' names is returned unchanged.
+
+    Args:
+        source: The source, with the labels of its columns.
+        items: The items.
+    """
+    ids = {item.item_id: item for item in items}
+    if not source.labels or find_item_named_columns(source.table, ids):
+        return source
+    item_of_text = {
+        comparable_text(text): item.item_id
+        for item in items
+        for part in filter(None, (item.good, item.alternative))
+        for text in (part, item.after_context(part))
+    }
+    columns: dict[str, list[str]] = {}
+    for column, label in source.labels.items():
+        if item_id := _find_item(comparable_text(label), item_of_text):
+            columns.setdefault(item_id, []).append(column)
+    names = {own[0]: f"[{item_id}]" for item_id, own in columns.items() if len(own) == 1}
+    if len(names) < _FEWEST:
+        return source
+    column, name = next(iter(names.items()))
+    note = (
+        f"{len(names)} columns are items by the texts of their questions: "
+        f'"{column}" ("{source.labels[column][:60]}") is {name}'
+    )
+    several = [f'"{own[0]}" and "{own[1]}"' for own in columns.values() if len(own) > 1]
+    doubt = (f"{several[0]} ask about one item, and are not read",) if several else ()
+    table = source.table.rename(columns=names)
+    return replace(source, table=table, labels={}, notes=(*source.notes, note, *doubt))
+
+
+def _find_item(label: str, item_of_text: Mapping[str, str]) -> str:
+    """Return the item of the longest text in a label, if it contains all others; else empty."""
+    inside = sorted((text for text in item_of_text if text in label), key=len, reverse=True)
+    items = {item_of_text[text] for text in inside if text not in inside[0]} | {
+        item_of_text[text] for text in inside[:1]
+    }
+    return items.pop() if len(items) == 1 else ""

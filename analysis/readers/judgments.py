@@ -23,11 +23,11 @@ from analysis.readers.checks import (
     remove_copies,
 )
 from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.guess_wide import name_by_labels
 from analysis.readers.item_identity import refuse_unknown
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import TableMap, parse_truth, read_mapping, values_in_mapping
 from analysis.readers.plausibility import check_times
-from analysis.readers.question_labels import name_by_labels
 from analysis.readers.several_options import OPTIONS, add_choices, are_options_offered
 from analysis.readers.single_answers import add_answers, answer_column
 from analysis.readers.sources import Source, empty_missing_marks, read_source
@@ -73,8 +73,9 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
         return judgments_as_run(published.long, published.items, path)
     if items is None:
         raise missing_items_error(path)
-    run = interpret_source(source, meaning, read_known_items(items), decided=False).run
-    return _adopt_questions(run, load_study(str(items))) if _is_study(items) else run
+    study = _load_study(items)
+    run = interpret_source(source, meaning, read_known_items(items, study), decided=False).run
+    return _adopt_questions(run, study) if study else run
 
 
 def _adopt_questions(run: ExportedRun, study: Study) -> ExportedRun:
@@ -101,14 +102,15 @@ def missing_items_error(path: Path) -> AnalysisError:
     )
 
 
-def read_known_items(path: Path) -> list[Item]:
-    """Return the items of a table or of a study, each id once.
+def read_known_items(path: Path, study: Study | None = None) -> list[Item]:
+    """Return the items of a table or of a study (``study``, if it has been read), each id once.
 
     Raises:
         AnalysisError: The table has no items, or an id occurs twice.
         ParallaxError: The table cannot be read.
     """
-    items = _read_items(path)
+    study = study or _load_study(path)
+    items = list(load_items(study)) if study else _read_table(path)
     ids = [item.item_id for item in items]
     repeated = find_repeated(ids)
     if repeated or not items:
@@ -123,15 +125,13 @@ def read_known_items(path: Path) -> list[Item]:
     return items
 
 
-def _is_study(path: Path) -> bool:
-    """Return whether the items are a study's; a file is a table, whatever its name."""
-    return not (path.is_file() or is_materials(str(path)))
+def _load_study(path: Path) -> Study | None:
+    """Return the study that the items are of; None for a file, which is a table."""
+    return None if path.is_file() or is_materials(str(path)) else load_study(str(path))
 
 
-def _read_items(path: Path) -> list[Item]:
-    """Return the items of a table or of a study; they may be single sentences."""
-    if _is_study(path):
-        return list(load_items(load_study(str(path))))
+def _read_table(path: Path) -> list[Item]:
+    """Return the items of a table; they may be single sentences."""
     try:
         return list(open_materials(path).items())
     except MaterialsError as of_pairs:

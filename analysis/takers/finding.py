@@ -40,11 +40,11 @@ from analysis.takers.answers import share_of_rules, warn_of_one_label
 from analysis.takers.by_reading import (
     compare_by_elicitation,
     estimate_history_effects,
+    measure_bias_in_log_odds,
     measure_consistency,
     measure_first_place_bias,
 )
 from analysis.takers.conclusions import count_supporting_readings, describe_conclusions
-from analysis.takers.log_odds_bias import measure_bias_in_log_odds
 from lm.answering.answerer import Tier
 from lm.answering.labels import RULES
 

@@ -31,6 +31,10 @@ from experiment.studies.study import Study
 
 # Checks whose failure makes an item unusable; the author decides about all others.
 _FATAL_FINDINGS = ("there are items", "item ids are unique", "the versions of an item differ")
+_EXPECTED = {
+    "item ids are unique": "an item_id of its own for each row; several gaps of one sentence are "
+    "several ___ in one row",
+}
 # The keys that a check of the lists concerns, if these are not the squares.
 _KEYS_OF_CHECKS = {
     "trials in each list": ("design", "trials_per_list"),
@@ -51,7 +55,8 @@ def check_all_items(examined: Examined) -> Iterator[ParallaxError]:
     for finding in check_items(examined.items, alone=_accepts_single_versions(study)):
         if finding.result is Result.FAILED and not refused:
             kind = StudyError if finding.check in _FATAL_FINDINGS else StudyNote
-            yield kind(f"{finding.check}: {finding.found}", where=file)
+            expected = _EXPECTED.get(finding.check, "")
+            yield kind(f"{finding.check}: {finding.found}", where=file, expected=expected)
 
 
 def _accepts_single_versions(study: Study) -> bool:

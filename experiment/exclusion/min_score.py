@@ -10,8 +10,7 @@ from experiment.exclusion.base import Assessment, PlannedStudy, never
 from experiment.exclusion.selection import Counted, Selection
 from experiment.records import PAIR, Judgment, Side
 from experiment.responses.base import Gives
-from experiment.responses.yes_no.word_test import score_words
-from experiment.responses.yes_no.yes_no import YesNo
+from experiment.responses.yes_no.yes_no import YesNo, score_words
 
 
 class MinScore(Selection):

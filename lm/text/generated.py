@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lm.model_folder import atomic_write
+from lm.text.grammar import pairs_in_words
 from lm.text.sampler import Sentences
-from lm.text.shares import pairs_in_words
 
 
 def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:

@@ -19,7 +19,7 @@ agreement errors, which take another value of the feature.
 A feature may be an attractor of another one: ``between = "number"`` has the values of ``number``
 and is accepted as a ``number``. If it is drawn while a ``number`` is set, it is an attractor if the
 two differ. A sequence may end with marks (``@relative_clauses``): sentences are counted by mark,
-and ``lm.text.shares`` changes the probability of a rule's marked sequences.
+and ``lm.text.grammar`` changes the probability of a rule's marked sequences.
 """
 
 import hashlib

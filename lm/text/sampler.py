@@ -7,8 +7,15 @@ from dataclasses import dataclass, field
 from itertools import accumulate, product
 
 from lm.errors import LmError
-from lm.text.grammar import Call, FeatureValue, ListedWord, LiteralWords, TextGrammar, WordLists
-from lm.text.shares import held_out_pairs
+from lm.text.grammar import (
+    Call,
+    FeatureValue,
+    ListedWord,
+    LiteralWords,
+    TextGrammar,
+    WordLists,
+    held_out_pairs,
+)
 
 _MOST_FAILURES = 10_000
 _MOST_DEPTH = 60

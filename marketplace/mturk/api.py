@@ -7,14 +7,13 @@ from uuid import uuid4
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from marketplace.faults import FaultPlan, close_connection
+from marketplace.control import FaultPlan, close_connection
 from marketplace.mturk.errors import WireError
 from marketplace.mturk.operations import (
     assignments,
     hits,
     notifications,
     qualifications,
-    workers,
 )
 from marketplace.mturk.store import Store
 from marketplace.mturk.wire import (
@@ -160,10 +159,10 @@ OPERATIONS: dict[str, Operation] = {
     "ListQualificationRequests": qualifications.list_requests,
     "AcceptQualificationRequest": qualifications.accept_request,
     "RejectQualificationRequest": qualifications.reject_request,
-    "CreateWorkerBlock": workers.create_worker_block,
-    "DeleteWorkerBlock": workers.delete_worker_block,
-    "ListWorkerBlocks": workers.list_worker_blocks,
-    "NotifyWorkers": workers.notify_workers,
+    "CreateWorkerBlock": qualifications.create_worker_block,
+    "DeleteWorkerBlock": qualifications.delete_worker_block,
+    "ListWorkerBlocks": qualifications.list_worker_blocks,
+    "NotifyWorkers": qualifications.notify_workers,
     "UpdateNotificationSettings": notifications.update_settings,
     "SendTestEventNotification": notifications.send_test_event,
     "ReceiveMessage": notifications.receive_queue_messages,

@@ -6,8 +6,7 @@ from flask import Blueprint, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from marketplace.control import create_control_blueprint, json_response, read_json_object
-from marketplace.faults import FaultPlan
+from marketplace.control import FaultPlan, create_control_blueprint, json_response, read_json_object
 from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Payment
 from marketplace.mturk.workers import Profile, save_profile

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
-from marketplace.faults import FaultPlan
+from marketplace.control import FaultPlan
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.events import notify_subscribers
 from marketplace.mturk.operations.qualifications import grant_qualification

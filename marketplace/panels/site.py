@@ -10,9 +10,14 @@ from xml.sax.saxutils import escape
 from flask import Blueprint, Response, redirect, request
 from pydantic import BaseModel, ConfigDict
 
-from marketplace.control import create_control_blueprint, json_response, read_json_object
+from marketplace.control import (
+    FaultPlan,
+    close_connection,
+    create_control_blueprint,
+    json_response,
+    read_json_object,
+)
 from marketplace.errors import MarketplaceError
-from marketplace.faults import FaultPlan, close_connection
 from marketplace.panels.records import Person, Records, Study
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from flask import Flask, Response, request
 
 from marketplace.prolific.api import create_researcher_api, error_response
-from marketplace.prolific.arrivals import new_private_key
 from marketplace.prolific.control import ProlificFaultPlan, create_control_api
 from marketplace.prolific.documents import FEATURES
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.expiry import apply_expiry
+from marketplace.prolific.participation import new_private_key
 from marketplace.prolific.site import create_participant_site
 from marketplace.prolific.store import EXTENSION, Store
 from marketplace.prolific.webhooks import WebhookSender

@@ -6,10 +6,9 @@ from flask import Blueprint, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 
-from marketplace.control import create_control_blueprint, json_response, read_json_object
-from marketplace.faults import FaultPlan
-from marketplace.prolific.arrivals import new_private_key
+from marketplace.control import FaultPlan, create_control_blueprint, json_response, read_json_object
 from marketplace.prolific.money import compute_balance
+from marketplace.prolific.participation import new_private_key
 from marketplace.prolific.store import BonusSetup, Moment, Payment, Store, new_id
 from marketplace.prolific.webhooks import WebhookSender
 

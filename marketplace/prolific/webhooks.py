@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from sqlalchemy import select
 
-from marketplace.faults import FaultPlan
+from marketplace.control import FaultPlan
 from marketplace.prolific.money import count_taken_places
 from marketplace.prolific.store import Event, Moment, Secret, Store, Study, Submission, Subscription
 

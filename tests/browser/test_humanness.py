@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.browser_steps import consent, let_frames_pass, outlast_the_lockout, start
 from webapp.database.engine import reading
-from webapp.runs.humanness import score_humanness
+from webapp.runs.integrity import score_humanness
 from webapp.runs.runs import find_named_run, load_launched_study
 
 FOLDER = Path(__file__).parents[2] / "docs" / "humanness"

@@ -45,7 +45,7 @@ def test_the_network_is_cut_for_twenty_trials(site, page, tmp_path: Path):
     page.context.set_offline(True)
     answer_by_key(page, 20)
     expect(page.locator("#offline")).to_be_visible()
-    expect(page.locator("#indicator")).to_have_text("Offline, kept here")
+    expect(page.locator("#indicator")).to_have_text("Not sent yet, kept here")
     assert count(page) == "23 of 24"
     assert site.stored(link)[0].positions == [1, 2]
     page.context.set_offline(False)

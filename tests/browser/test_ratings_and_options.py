@@ -14,6 +14,7 @@ from tests.browser.browser_steps import (
     count,
     expect_page,
     expect_saved,
+    let_frames_pass,
     start,
 )
 from tests.experiment.responses.studies import PRESENTATIONS
@@ -59,11 +60,18 @@ def test_a_slider_has_no_handle_until_a_key_or_a_click_places_it(anywhere, page,
                   (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
     toml = toml.replace('response = "rating"', 'response = "slider"')
     toml = re.sub("^points = .*\n", "show_number = true\n", toml, flags=re.MULTILINE)
-    toml = toml.replace("[trial.parameters]", "[trial]\nlockout_ms = 0\n\n[trial.parameters]")
+    toml = toml.replace("[trial.parameters]", "[trial]\nlockout_ms = 0\n"
+                        'practice = "practice.toml"\n\n[trial.parameters]')  # fmt: skip
     (study / "study.toml").write_text(toml, encoding="utf-8")
+    (study / "practice.toml").write_text('[[practice]]\ngood = "It rains."\n', encoding="utf-8")
     link = anywhere.launch(study)
     consent(page, link)
     start(page)
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    page.locator("#feedback [data-go-on]").click()
+    let_frames_pass(page, 4)
     slider, track, number = (
         page.locator(name) for name in ("#slider-position", ".track", ".number")
     )

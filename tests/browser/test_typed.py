@@ -21,7 +21,7 @@ from tests.browser.browser_steps import (
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "typed"
 # In other scripts: a sentence in place of each of the example's, and an answer.
 SENTENCES = {
-    "he": ("הציפור בנתה קן גבוה על ה___.", "עץ"),
+    "he": ("הציפור הקטנה בנתה קן גבוה על ה___.", "עץ"),
     "ja": ("毎朝、机で熱い___を飲みます。", "お茶"),
 }
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
@@ -91,6 +91,11 @@ def test_an_answer_is_typed_seen_and_stored_once(anywhere, page, tmp_path: Path,
         assert_good(page, f"a typed trial in {language}")
     word = SENTENCES.get(language, ("", "tree"))[1]
     past_practice(page, word)
+    if language == "he":
+        # The prefix and the full stop that touch the gap stay on its line.
+        joined = page.locator(".joined")
+        assert joined.inner_text().strip() == "ה."
+        assert joined.bounding_box()["height"] < 2 * field.bounding_box()["height"]
     field.press_sequentially(f"{word}x")
     page.keyboard.press("Backspace")
     shoot(page, f"{language}-{size}-typed")

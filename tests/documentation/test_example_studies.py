@@ -17,7 +17,7 @@ ROWS = re.findall(r"^\| \[(\w+)\]\(#\S+\) \|.*\]\((tables/\S+)\) \| (\d+) x (\d+
 
 def test_every_folder_is_on_the_page_with_its_picture():
     folders = {path.parent.name for path in EXAMPLES.glob("*/study.toml")}
-    assert {name for name, *_ in ROWS} == folders and len(folders) == 17
+    assert {name for name, *_ in ROWS} == folders and len(folders) == 14
     for name in folders:
         assert (EXAMPLES / "images" / f"{name}.png").is_file() and f"images/{name}.png" in PAGE
 
@@ -39,3 +39,14 @@ def test_an_example_is_sound_and_comes_from_its_table(
     assert made.exception is None, made.output
     written = (tmp_path / name / "items.tsv").read_text(encoding="utf-8")
     assert written == (EXAMPLES / name / "items.tsv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", ["spreadsheet.xlsx", "blimp.jsonl", "syntaxgym.json"])
+def test_the_tables_in_other_formats_become_sound_studies(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(
+        parallax.cli, ["study", "new", "mine", "--from", str(EXAMPLES / "tables" / table)]
+    )
+    assert made.exception is None, made.output
+    assert check_folder(str(tmp_path / "mine"), 1).errors == ()
+    assert f"docs/examples/tables/{table}" in PAGE

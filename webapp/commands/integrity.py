@@ -17,8 +17,7 @@ from webapp.commands.options import add_instance_option, open_sessions
 from webapp.database.engine import reading
 from webapp.jobs.housekeeping import summarise_run as sessions_summarised
 from webapp.runs.blinding import is_blind
-from webapp.runs.humanness import score_humanness
-from webapp.runs.integrity import find_run_replays, get_flags, make_certificates
+from webapp.runs.integrity import find_run_replays, get_flags, make_certificates, score_humanness
 from webapp.runs.runs import find_named_run, load_launched_study
 
 _HEADER = (

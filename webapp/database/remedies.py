@@ -32,6 +32,11 @@ _REMEDIES = (
         "Raise max_connections, or the role's CONNECTION LIMIT: docs/database.md#connections",
     ),
     (
+        r"unsupported startup parameter|prepared statement .* (does not|already) exist",
+        "A connection pooler such as PgBouncer answers. Let database_url name PostgreSQL, and the"
+        " pooler in ?pooler=HOST:PORT: docs/database.md#through-a-connection-pooler",
+    ),
+    (
         r"read-only transaction",
         "The database is read-only. If it is a standby, name the primary in database_url;"
         " otherwise, reset default_transaction_read_only for the role and the database",

@@ -12,7 +12,7 @@ from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.recruiters.base import HookedRecruiter
 from webapp.recruiters.platform import PlatformError
-from webapp.recruitment.departures import store_submission
+from webapp.recruitment.poll import store_submission
 from webapp.services import current_services
 
 platform_hooks = Blueprint("platform_hooks", __name__)

@@ -29,8 +29,7 @@ from webapp.payments.pay import make_payments
 from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
-from webapp.recruitment.departures import build_departure
-from webapp.recruitment.poll import poll_run
+from webapp.recruitment.poll import build_departure, poll_run
 from webapp.recruitment.progress import pause_run
 from webapp.recruitment.publish import require_recruitment
 from webapp.recruitment.reports import (

@@ -15,7 +15,7 @@ from webapp.database.models import Participant, Run
 from webapp.http.error_handlers import error_heading
 from webapp.recruiters.arrivals import Arrival, ArrivalError
 from webapp.recruiters.endings import Departure, Exit
-from webapp.recruitment.departures import build_departure
+from webapp.recruitment.poll import build_departure
 from webapp.recruitment.reports import store_report
 from webapp.services import current_services
 from webapp.sessions.consent import NoRoomError

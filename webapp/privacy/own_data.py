@@ -31,8 +31,7 @@ from webapp.database.models import (
     Tag,
 )
 from webapp.database.models.identity import names_of
-from webapp.runs.humanness import describe_own_score
-from webapp.runs.integrity import get_flags, make_certificates
+from webapp.runs.integrity import describe_own_score, get_flags, make_certificates
 from webapp.runs.people import AnsweredTrial, load_participant_record
 from webapp.sessions.lookup import SINGLE
 from webapp.sessions.measurements import read_details

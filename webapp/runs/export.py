@@ -4,6 +4,7 @@ Tables get the columns that the study's design adds to them, each with its role.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,8 +15,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.materials.formats.columns import column_headers
+from experiment.materials.read import item_from_row
 from experiment.participation import State
+from experiment.records import Side
 from experiment.responses.registry import response_of
+from experiment.responses.yes_no.yes_no import YesNo, score_words
 from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
@@ -26,14 +30,22 @@ from experiment.tables.files import spreadsheet_safe, write_table
 from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PARTICIPANTS
 from experiment.version import code_version
-from webapp.database.models import Answer, Participant, Place, Response, Run, Trial, Verdict
+from webapp.database.models import (
+    Answer,
+    Participant,
+    Place,
+    Response,
+    Run,
+    RunItem,
+    Trial,
+    Verdict,
+)
 from webapp.errors import RunError
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 from webapp.runs.export_queries import list_export_tables, stream_rows
 from webapp.runs.parts import find_part_number
 from webapp.runs.runs import load_launched_study
-from webapp.runs.word_tests import score_participants
 from webapp.sessions.consent_texts import consent_texts
 
 _BLOCK_COLUMN = Column(
@@ -326,3 +338,38 @@ def _write_codebook(
     (folder / CODEBOOK).write_text(text, encoding="utf-8", newline="\n")
     about = readme(study.study.title, provenance, tables)
     (folder / README).write_text(about, encoding="utf-8", newline="\n")
+
+
+_ROWS_AT_A_TIME = 2_000
+
+
+def score_participants(session: Session, run: Run, study: Study) -> dict[str, dict[str, float]]:
+    """Return each score of a run's word tests, by its name and the participant's reference.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study, as it was launched.
+    """
+    response = response_of(study)
+    names = [column.name for column in response.score_columns]
+    if not names:
+        return {}
+    query = (
+        select(Participant.ref, RunItem.item, Trial.good_side, Response.chosen_side)
+        .join(Trial, Trial.participant_id == Participant.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .join(Response, Response.trial_id == Trial.id)
+        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
+    )
+    answers: dict[tuple[str, str], list[tuple[Side, bool]]] = defaultdict(list)
+    rows = session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME))
+    for ref, item, good_side, chosen_side in rows:
+        type_ = response.of_item(item_from_row(item))
+        if isinstance(type_, YesNo) and type_.score and good_side:
+            answers[type_.score, ref].append((Side(good_side), chosen_side == good_side))
+    scores: dict[str, dict[str, float]] = {name: {} for name in names}
+    for (name, ref), given in answers.items():
+        if (score := score_words(given)) is not None:
+            scores[name][ref] = score
+    return scores

@@ -58,8 +58,7 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
-from webapp.runs.humanness import stream_humanness_rows
-from webapp.runs.integrity import stream_integrity_rows
+from webapp.runs.integrity import stream_humanness_rows, stream_integrity_rows
 from webapp.runs.runs import find_static_mark, load_launched_study
 from webapp.runs.stored_answers import (
     get_arrangement,

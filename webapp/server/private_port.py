@@ -29,10 +29,10 @@ from webapp.core.clock import utc_now
 from webapp.core.metrics import FOLDER_VARIABLE, METRICS, Metrics
 from webapp.database.backup.routine import age_s, read_last_backup
 from webapp.database.engine import Sessions, reading
+from webapp.database.file_systems import list_foreign_files
 from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 from webapp.database.schema import revision_of, revisions
-from webapp.database.write_trial import list_foreign_files
 from webapp.gate.gate import find_blockers
 from webapp.services import services_of
 

@@ -177,6 +177,7 @@ export class AnswerQueue {
    */
   async #send(answer) {
     const sentMs = performance.now();
+    server.hasFailed = false;
     try {
       const response = await this.#fetch(this.#url, {
         method: "POST",
@@ -185,6 +186,7 @@ export class AnswerQueue {
         keepalive: true,
         signal: AbortSignal.timeout?.(PATIENCE_MS),
       });
+      server.hasFailed = response.status >= 500;
       const reply = await response.json();
       if (response.ok && reply.saved === answer.position) {
         this.#roundTripMs = Math.round(performance.now() - sentMs);
@@ -194,7 +196,7 @@ export class AnswerQueue {
       if (!reply.error || isTransient) return { fate: "later" };
       return { fate: response.status === 401 ? "expired" : "never" };
     } catch {
-      // No connection, or no reply in time: the answer may have arrived, and is resent.
+      // No reply that can be read, or none in time: the answer may have arrived, and is resent.
       return { fate: "later" };
     }
   }

@@ -55,9 +55,11 @@ async function fetchUntilArrived(url, request = {}, onWait = showConnectionTroub
  * @returns {Promise<LoadedPage | undefined>}
  */
 export async function fetchPage(url, request = {}) {
+  server.hasFailed = false;
   try {
     const signal = AbortSignal.timeout?.(PATIENCE_MS);
     const response = await server.fetch(url, { ...request, signal, headers: PAGE_HEADER });
+    server.hasFailed = response.status >= 500;
     const html = await response.text();
     const page = new DOMParser().parseFromString(html, "text/html");
     if (response.status >= 500 || response.status === 429 || !page.body.dataset.page) return;
@@ -130,6 +132,17 @@ function waitForRetry(waitMs) {
     // Random jitter keeps the computers of a laboratory from retrying at the same moment.
     setTimeout(resolve, waitMs * (0.75 + Math.random() / 2));
   });
+}
+
+/**
+ * Says whether answers wait to be sent: because of the server, or else of the connection.
+ * @param {boolean} waiting
+ */
+export function showUnsent(waiting) {
+  const notice = document.getElementById("offline");
+  if (!notice) return;
+  notice.hidden = !waiting;
+  notice.dataset.cause = server.hasFailed ? "server" : "connection";
 }
 
 /** @param {boolean} waiting */

@@ -2,7 +2,7 @@
 /** A page of questions: sends the answers with retries, and stores a draft that outlives the page. */
 
 import { loadSession, updateSession } from "./browser_storage.js";
-import { sendForm } from "./navigation.js";
+import { sendForm, showUnsent } from "./navigation.js";
 import { BETWEEN_CHOICES, formTexts, openQuestions } from "./questions.js";
 import { server } from "./server.js";
 
@@ -20,10 +20,7 @@ export function openQuestionnaire(signal) {
     "submit",
     (event) => {
       event.preventDefault();
-      void sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter, (waiting) => {
-        const offline = document.getElementById("offline");
-        if (offline) offline.hidden = !waiting;
-      });
+      void sendForm(/** @type {HTMLFormElement} */ (event.target), event.submitter, showUnsent);
     },
     { signal },
   );

@@ -8,6 +8,9 @@ export const server = {
   /** @type {(url: string, request?: RequestInit) => Promise<Response>} */
   fetch: (url, request) => fetch(url, request),
 
+  /** Whether the last reply was an error of the server's own. */
+  hasFailed: false,
+
   /** @type {(url: string) => Promise<any>} Resolves to a module, like ``import``. */
   load: (url) => import(url),
 

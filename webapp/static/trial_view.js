@@ -19,6 +19,9 @@ import { TrialConditions } from "./trial_conditions.js";
  * @property {(option: HTMLElement) => boolean} [completes] Handles a press, and returns whether it
  *   answers the trial; without this function every press does.
  * @property {(onsetMs: number) => void} [painted] Called when a trial's texts have been painted.
+ * @property {() => void} [shown] Called when a trial is shown, before its texts are painted.
+ * @property {() => void} [closed] Called when a trial accepts no answers any more.
+ * @property {boolean} [keyless] Whether no option is chosen by a key of its own.
  * @property {(place: HTMLElement) => NodeListOf<HTMLElement>} [meant] Returns the buttons that keys
  *   select now, if these are not all buttons.
  * @property {(tools: Tools) => View} [view] Makes the view of its trials, if not ``TrialView``.
@@ -142,16 +145,24 @@ export class TrialView {
       option.hidden = !this.#responseScript.offered(option, trial);
     }
     this.#focusOptions();
+    this.#hideKeySettings();
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.#settings;
     this.#place.classList.toggle("between", gap_ms > 0);
     if (gap_ms > 0) this.#gapTimer = setTimeout(() => this.#showTexts(trial), gap_ms);
     else this.#showTexts(trial);
+    this.#responseScript.shown?.();
   }
 
   /** Focuses the group of options: none is preselected, and the next Tab reaches the first one. */
   #focusOptions() {
     this.#findAll("[role=group]")[0]?.focus({ preventScroll: true });
+  }
+
+  /** Hides the settings of the keys if nothing is chosen by a key. */
+  #hideKeySettings() {
+    const [settings] = this.#findAll(".keys");
+    if (settings && this.#responseScript.keyless) settings.hidden = true;
   }
 
   /** Stops accepting choices. */
@@ -160,6 +171,7 @@ export class TrialView {
     this.#trial = undefined;
     this.#clock.stop();
     this.#deadline.stop();
+    this.#responseScript.closed?.();
   }
 
   /** @param {Trial} trial */

@@ -7,7 +7,7 @@ import { loadFont } from "./font.js";
 import { openKeySettings } from "./key_settings.js";
 import { ResponseKeys } from "./response_keys.js";
 import { isPersistent, loadSession, updateSession } from "./browser_storage.js";
-import { fetchPage, updateTitle, goTo, showPage } from "./navigation.js";
+import { fetchPage, updateTitle, goTo, showPage, showUnsent } from "./navigation.js";
 import { AnswerQueue } from "./answer_queue.js";
 import { TrialSequence } from "./trial_sequence.js";
 import { server } from "./server.js";
@@ -360,7 +360,7 @@ class TrialsPage {
   /** @param {import("./answer_queue.js").State} state */
   #onState(state) {
     if (this.#signal.aborted) return;
-    findElement("offline").hidden = state !== "offline";
+    showUnsent(state === "offline");
     findElement("refused").hidden = state !== "refused";
     clearTimeout(this.#indication);
     const indicator = findElement("indicator");

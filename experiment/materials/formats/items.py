@@ -152,9 +152,9 @@ def _repeated_item_error(
         f'the item "{frame}" of {construction} occurs twice in {cell}; first in {earlier.place}',
         where=draft.place,
         expected="one row for each item and condition",
-        remedy=(
-            "Renumber the items, or name the column of conditions with --column condition=HEADER"
-        ),
+        remedy="Renumber the items, or name the column of conditions with --column "
+        "condition=HEADER"
+        + ("; write several gaps of one sentence into one row" if "___" in draft.good else ""),
     )
 
 

@@ -1,7 +1,8 @@
-"""A yes/no judgment of one sentence."""
+"""A yes/no judgment of one sentence, and the score of a word test."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import ClassVar
 
 from pydantic import Field
@@ -14,7 +15,6 @@ from experiment.responses.answer import CHOICE
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
 from experiment.responses.responders import Responder
-from experiment.responses.yes_no.word_test import make_score_column
 from experiment.tables.column import Column
 from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
 
@@ -178,3 +178,37 @@ class YesNo(OneVersion):
     def example_note(self) -> str:
         """The note that `parallax study show` prints above its examples."""
         return "a trial shows one of the texts, and asks whether it is acceptable"
+
+
+def score_words(answers: Iterable[tuple[Side, bool]]) -> float | None:
+    """Return a word test's score, from 0 to 100; None if there are no words or no nonwords.
+
+    The formula is that of LexTALE (Lemhöfer & Broersma, 2012, Behavior Research Methods 44,
+    325-343, doi:10.3758/s13428-011-0146-0): the mean of the percentage of words that are accepted
+    and the percentage of nonwords that are rejected. Somebody who always gives the same answer gets
+    50, whatever the share of words.
+
+    Args:
+        answers: The expected answer to each string (the first side is yes), and whether it was
+            given.
+    """
+    given: dict[Side, list[bool]] = {side: [] for side in PAIR}
+    for expected, right in answers:
+        given[expected].append(right)
+    if not all(given.values()):
+        return None
+    return fmean(100 * fmean(right) for right in given.values())
+
+
+def make_score_column(name: str) -> Column:
+    """Return the column of participants for a score with this name."""
+    return Column(
+        name,
+        "number",
+        "the score of a yes/no word test: the mean of the percentage of the trials with the "
+        "expected answer yes that are right, and of those with the expected answer no (Lemhöfer & "
+        "Broersma 2012)",
+        unit="%",
+        optional=True,
+        absent="",
+    )

@@ -59,17 +59,20 @@ class Reading(ABC):
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
         """Return the questions to the model about a trial."""
 
-    @abstractmethod
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
         """Return one weight for each answer of the trial; the highest is chosen.
+
+        Unless a reading says otherwise, the weights are the log-probabilities of the answers to its
+        one question.
 
         Args:
             trial: The trial.
             situation: The situation in which the trial was asked.
             replies: For each question, the log-probability of each of its answers in nats.
         """
+        return tuple(replies[0])
 
     def refusal(self, form: Form, context: Context) -> str:
         """Return why a form cannot be asked in a context; empty if it can."""

@@ -1,6 +1,5 @@
 """The reading of words for a gap."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from experiment.takers.prompt import Ask
@@ -19,9 +18,3 @@ class Completion(Reading):
         before, after = trial.sentences
         words = [str((answer.details or {})["text"]) for answer in trial.answers]
         return (Ask(before, tuple(words), after),)
-
-    def weights(
-        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
-    ) -> tuple[float, ...]:
-        """Return the log-probability of each word."""
-        return tuple(replies[0])

@@ -19,12 +19,6 @@ class Difference(Reading):
         shared_start, own_words = differing(trial.sentences)
         return (Ask(shared_start, own_words),)
 
-    def weights(
-        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
-    ) -> tuple[float, ...]:
-        """Return the log-probability of each sentence's differing words."""
-        return tuple(replies[0])
-
 
 def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the words that all sentences begin with, and each sentence's differing words.

@@ -1,6 +1,5 @@
 """Readings of whole sentences' probabilities, alone or after the instructions."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from experiment.takers.prompt import Ask
@@ -18,12 +17,6 @@ class AfterInstructions(Reading):
         """Return every sentence on the screen, preceded by the instructions."""
         return (Ask(situation.instructions, trial.sentences),)
 
-    def weights(
-        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
-    ) -> tuple[float, ...]:
-        """Return the log-probability of each sentence."""
-        return tuple(replies[0])
-
 
 class Sentence(Reading):
     """Scores the whole sentence without preceding text."""
@@ -34,9 +27,3 @@ class Sentence(Reading):
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
         """Return every sentence on the screen."""
         return (Ask("", trial.sentences),)
-
-    def weights(
-        self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
-    ) -> tuple[float, ...]:
-        """Return the log-probability of each sentence."""
-        return tuple(replies[0])

@@ -18,7 +18,7 @@ from flask import (
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from marketplace.faults import FaultPlan
+from marketplace.control import FaultPlan
 from marketplace.mturk.qualifications import describe_requirement, is_qualified, unmet_requirements
 from marketplace.mturk.question import PREVIEW_ID, read_question
 from marketplace.mturk.site.pages import (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from flask import Blueprint
 
-from marketplace.faults import FaultPlan
+from marketplace.control import FaultPlan
 from marketplace.prolific.api.hooks import add_secrets, add_subscriptions
 from marketplace.prolific.api.middleware import ApiRouter, error_response
 from marketplace.prolific.api.people import (

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 from sqlalchemy import select
 
-from marketplace.faults import FaultPlan, close_connection
+from marketplace.control import FaultPlan, close_connection
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.store import Job, Moment, Store
 

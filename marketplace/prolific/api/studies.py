@@ -8,10 +8,10 @@ from sqlalchemy import delete, func, select
 
 from marketplace.prolific.api.middleware import API, ApiRouter, Reply, read_json_object
 from marketplace.prolific.api.serializers import paginate, serialize_study, serialize_study_summary
-from marketplace.prolific.arrivals import public_key_set
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import TAKING_STATUSES, Cost, cost_of, projected_cost
+from marketplace.prolific.participation import public_key_set
 from marketplace.prolific.people import check_filters, find_group
 from marketplace.prolific.store import Moment, Payment, Project, Study, Submission
 from marketplace.prolific.studies import ACTIONS, add_places, apply_action, update_status

@@ -21,10 +21,10 @@ from flask import (
 )
 from sqlalchemy import func, select
 
-from marketplace.prolific.arrivals import build_study_url
 from marketplace.prolific.errors import ParticipantRefusedError
 from marketplace.prolific.money import count_taken_places
 from marketplace.prolific.participation import (
+    build_study_url,
     complete_submission,
     enter_code,
     find_own_submission,

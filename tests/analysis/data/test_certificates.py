@@ -1,6 +1,6 @@
 """Certificates of sessions are read from an export, whatever a certificate holds besides."""
 
-from analysis.data.certificates import read_certificates
+from analysis.findings.multiverse import read_certificates
 from experiment.tables.files import write_table
 from experiment.tables.observation_tables import INTEGRITY
 

@@ -9,7 +9,7 @@ import pytest
 from analysis.data import scored_readings
 from analysis.errors import AnalysisError
 from analysis.findings import (
-    comparison_statements,
+    comparison_table,
     comparisons,
     design_model,
     detection,
@@ -154,7 +154,7 @@ def test_participants_are_split_a_thousand_times_at_most(resamples, splits):
 )
 def test_a_factors_name_is_said_unless_it_is_the_condition_or_the_version(factor, sides):
     assert (
-        comparison_statements._describe_sides(LevelDifference(factor, "short", ("long", "longer")))
+        comparison_table._describe_sides(LevelDifference(factor, "short", ("long", "longer")))
         == sides
     )
 

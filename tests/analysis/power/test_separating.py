@@ -6,7 +6,7 @@ from math import ceil
 import pytest
 from scipy.stats import norm
 
-from analysis.power.separating import count_differing_trials, describe_separating
+from analysis.power.command import count_differing_trials, describe_separating
 from experiment.design.lists import build_lists
 from experiment.design.separating import Inclusion
 from tests.analysis.power.planned_studies import Planned, options

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import t as student
 
 from analysis.data.inclusion import COLUMNS, PAIR, PROBABILITY, STRATUM, WEIGHT
+from analysis.findings.separating import nearer_to_people
 from analysis.statistics.accuracy import model_accuracy, people_accuracy
 from analysis.statistics.drawn_frames import Drawn, frame_products, frame_variance
-from analysis.statistics.nearness import nearer_to_people
 from analysis.statistics.paired import models_against_models, people_against_models
 
 # Of eight frames on which models agree two were drawn, of four on which they differ two as well.

@@ -1,6 +1,6 @@
 """Factors found from conditions and columns."""
 
-from experiment.comparisons.factors import condition_factors
+from experiment.comparisons.contrast import condition_factors
 
 
 def _items(columns: dict[str, dict[str, str]]) -> list[tuple[str, dict[str, str]]]:

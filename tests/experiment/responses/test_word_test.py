@@ -4,7 +4,7 @@ import pytest
 
 from experiment.authoring.check import check_study
 from experiment.records import Side
-from experiment.responses.yes_no.word_test import score_words
+from experiment.responses.yes_no.yes_no import score_words
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule, Study
 

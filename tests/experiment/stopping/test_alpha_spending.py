@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiment.stopping.alpha_spending import compute_limits, student_limit
+from experiment.stopping.rule import compute_limits, student_limit
 
 FIVE = (0.2, 0.4, 0.6, 0.8, 1.0)
 

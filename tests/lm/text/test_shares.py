@@ -6,10 +6,9 @@ import pytest
 
 from lm.errors import LmError
 from lm.text.generated import write_text
-from lm.text.grammar import TextGrammar
+from lm.text.grammar import Shares, TextGrammar, held_out_pairs, pairs_in_words, replace_shares
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sample
-from lm.text.shares import Shares, held_out_pairs, pairs_in_words, replace_shares
 
 GRAMMAR = """
 name = "toy"

@@ -259,6 +259,7 @@ test("what becomes of an answer is said: quietly at first, at once where it does
   reply(new Response("busy", { status: 503 }));
   await settled();
   assert.deepEqual([indicator.textContent, page.place("offline").hidden, page.place("refused").hidden], ["Offline", false, true]);
+  assert.equal(page.place("offline").dataset.cause, "server");
   const leaving = new Event("beforeunload", { cancelable: true });
   window.dispatchEvent(leaving);
   assert.equal(leaving.defaultPrevented, true);

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from experiment.errors import MaterialsError
-from experiment.grammar.paradigms import Paradigms, read_paradigms
+from experiment.grammar.lexicon import Paradigms, read_paradigms
 from experiment.materials.treebank.conllu import Sentence, Token
 from experiment.materials.treebank.pairs.features import (
     are_compatible,

@@ -300,6 +300,10 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
             "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
         ),
         (
+            "good,bad,item\nA ___ ran.,A ___ run.,1\nA dog ___.,Dogs ___.,1\n",
+            "line 3: .* occurs twice in the table; .* write several gaps of one sentence into one",
+        ),
+        (
             "good,bad,kind\na,b,sample\n",
             'line 2: "sample" in the column "kind" is not a kind of item',
         ),

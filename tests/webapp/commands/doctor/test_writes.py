@@ -13,10 +13,10 @@ from webapp.commands.doctor import CHECKS
 from webapp.commands.doctor.findings import Level
 from webapp.core import instance as instance_folder
 from webapp.core.clock import utc_now
-from webapp.database import write_trial
+from webapp.database import file_systems
 from webapp.database.engine import reading
+from webapp.database.file_systems import WriteTrial, explain_write_failure
 from webapp.database.models import Stamp
-from webapp.database.write_trial import WriteTrial, explain_write_failure
 from webapp.server.private_port import check_readiness
 
 
@@ -42,7 +42,7 @@ def test_a_lock_that_cannot_be_taken_is_said_wherever_somebody_asks(
     monkeypatch,
 ):
     """As where a command of another user made the file: nobody can be admitted."""
-    monkeypatch.setattr(write_trial, "_CACHED_FOR_S", 0.0)
+    monkeypatch.setattr(file_systems, "_CACHED_FOR_S", 0.0)
     turn = instance / "parallax.sqlite3-turn"
     assert client.get("/healthz").status_code == 200
     turn.unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def test_a_folder_without_room_is_said_although_it_may_be_written_to(app, instan
     def full(**_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write_trial.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(file_systems.tempfile, "TemporaryFile", full)
     said = explain_write_failure(app.extensions["parallax"].engine, instance)
     assert said == f"nothing can be written to {instance} (No space left on device)"
 
@@ -70,7 +70,7 @@ def test_a_folder_without_room_is_said_although_it_may_be_written_to(app, instan
 @pytest.mark.one_database
 def test_a_trial_is_made_once_for_all_who_ask_within_some_seconds(app, instance, monkeypatch):
     made = []
-    monkeypatch.setattr(write_trial, "explain_write_failure", lambda *_: made.append(1) or "")
+    monkeypatch.setattr(file_systems, "explain_write_failure", lambda *_: made.append(1) or "")
     trial = WriteTrial(app.extensions["parallax"].engine, instance)
     assert [trial.problem() for _ in range(3)] == [""] * 3 and len(made) == 1
 
@@ -83,7 +83,7 @@ def test_files_of_another_user_are_named_with_what_gives_them_back(
     monkeypatch,
 ):
     assert level("owners", at()) is Level.GOOD
-    monkeypatch.setattr(write_trial.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(file_systems.os, "geteuid", lambda: os.getuid() + 1)
     [found] = CHECKS["owners"](at())
     assert found.level is Level.FAULT and f"{instance} and" not in found.text
     assert "parallax.sqlite3" in found.text and found.remedy.startswith("chown ")

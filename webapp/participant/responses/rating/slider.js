@@ -22,35 +22,26 @@ export const offered = () => true;
 export const view = (tools) => {
   const { place, signal } = tools;
   const slider = new Slider(place, signal);
-  const script = { answer: () => ({ rating: slider.position }), offered, completes: () => slider.checkPlaced() };
-  const trials = tools.makeTrialView(script, tools);
+  const trials = tools.makeTrialView({
+    answer: () => ({ rating: slider.position }),
+    offered,
+    keyless: true,
+    shown: () => slider.clear(),
+    completes: () => slider.checkPlaced(),
+    closed: () => (slider.next.disabled = true),
+  }, tools);
   slider.group.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.repeat || event.target instanceof HTMLButtonElement) return;
     event.preventDefault();
     const { timeStamp: downMs, isTrusted: trusted } = event;
-    const next = /** @type {HTMLElement} */ (slider.group.querySelector("[data-side]"));
-    trials.choose?.(next, { downMs, upMs: null, method: "key", trusted }, event.code);
+    trials.choose?.(slider.next, { downMs, upMs: null, method: "key", trusted }, event.code);
   }, { signal });
-  return {
-    get trial() {
-      return trials.trial;
-    },
-    get late() {
-      return trials.late;
-    },
-    show(trial) {
-      slider.clear();
-      // Nothing is chosen by a key of its own.
-      const keys = /** @type {HTMLElement | null} */ (place.querySelector(".keys"));
-      if (keys) keys.hidden = true;
-      trials.show(trial);
-    },
-    close: () => trials.close(),
-  };
+  return trials;
 };
 
 class Slider {
   group;
+  next;
   #track;
   #range;
   #number;
@@ -74,6 +65,7 @@ class Slider {
     this.#range = /** @type {HTMLInputElement} */ (find("#slider-position"));
     this.#hint = find("#slider-hint");
     this.#number = this.group.querySelector(".number");
+    this.next = /** @type {HTMLButtonElement} */ (find("[data-side]"));
     this.#listen(signal);
   }
 
@@ -84,7 +76,7 @@ class Slider {
 
   /** Removes the handle. */
   clear() {
-    this.#isPlaced = false;
+    this.#isPlaced = this.next.disabled = false;
     this.#pointer = undefined;
     this.#range.value = String(this.#positionAt(0.5));
     this.#range.classList.add("absent");

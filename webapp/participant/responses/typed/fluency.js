@@ -27,31 +27,15 @@ export const offered = () => true;
 export const view = (tools) => {
   const { place, signal } = tools;
   const list = new List(place, signal);
-  const trials = tools.makeTrialView({
+  return tools.makeTrialView({
     answer: () => /** @type {any} */ ({ details: list.details }),
     offered,
+    keyless: true,
+    shown: () => list.clear(),
     painted: (onsetMs) => list.start(onsetMs),
     completes: () => list.isSubmittable,
+    closed: () => list.stop(),
   }, tools);
-  return {
-    get trial() {
-      return trials.trial;
-    },
-    get late() {
-      return trials.late;
-    },
-    show(trial) {
-      // Nothing is chosen by a key.
-      const keys = /** @type {HTMLElement | null} */ (place.querySelector(".keys"));
-      if (keys) keys.hidden = true;
-      trials.show(trial);
-      list.clear();
-    },
-    close() {
-      list.stop();
-      trials.close();
-    },
-  };
 };
 
 class List {
@@ -91,7 +75,7 @@ class List {
     this.#mostCharacters = Number(mostCharacters);
     this.#input = /** @type {HTMLInputElement} */ (find("#typed-entry"));
     this.#add = /** @type {HTMLButtonElement} */ (find(".adding"));
-    this.#next = find("[data-side]");
+    this.#next = /** @type {HTMLButtonElement} */ (find("[data-side]"));
     this.#hint = find("#typed-hint");
     this.#shown = find(".entries");
     this.#remaining = find(".remaining");
@@ -128,9 +112,10 @@ class List {
     this.#showRemaining(this.#seconds);
   }
 
-  /** Stops the time. */
+  /** Stops the time; the list cannot be submitted again. */
   stop() {
     clearTimeout(this.#timer);
+    this.#next.disabled = true;
   }
 
   /** @param {number} onsetMs When the trial was painted, by performance.now(). */
@@ -158,6 +143,7 @@ class List {
   #open(isOpen) {
     this.#input.readOnly = this.#add.disabled = !isOpen;
     this.#next.hidden = isOpen;
+    this.#next.disabled = isOpen;
   }
 
   /** @param {number} seconds */

@@ -23,6 +23,11 @@ const INSERTED = /^(insertReplacementText|insertDictationResult)$/;
 const DELETED = /^(delete(?!Composition)|history)/;
 // With an input method some browsers report the key that ends a composition after it, but with this code.
 const COMPOSING_KEY = 229;
+// What stays on the line of a gap that it touches: a full stop, a Hebrew prefix. More would not fit on a phone, and
+// scripts without spaces may break anywhere.
+const LETTER = String.raw`[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]`;
+const TOUCHES_BEFORE = new RegExp(`^${LETTER}{1,6}(?=\\s|$)`, "u");
+const TOUCHES_AFTER = new RegExp(`(?:^|\\s)(${LETTER}{1,6})$`, "u");
 // Between the texts of several gaps, which contain none themselves.
 const SEPARATOR = " | ";
 
@@ -138,13 +143,14 @@ class TypedView {
     /** @type {HTMLElement[]} */
     const texts = [];
     for (const field of this.#group.querySelectorAll("[data-field]")) {
-      const sent = String(trial[/** @type {HTMLElement} */ (field).dataset.field ?? ""] ?? "");
-      // Browsers report presentation times of new elements only.
-      const text = document.createElement("span");
-      const pictures = this.#tools.setTextWithPictures(text, sent);
-      text.dataset.sent = pictures.length ? "" : sent;
-      field.replaceChildren(text);
-      if (sent.trim()) texts.push(text, ...pictures);
+      const name = /** @type {HTMLElement} */ (field).dataset.field ?? "";
+      const sent = String(trial[name] ?? "");
+      const number = name === "before" ? 0 : Number(/^after(\d*)$/.exec(name)?.[1].padStart(1, "1"));
+      const [gapBefore, gapAfter] = [this.#inputs[number - 1], this.#inputs[number]];
+      const [start, middle, end] = trial.gap ? divideText(sent, Boolean(gapBefore), gapAfter?.hidden === false) : ["", sent, ""];
+      if (gapBefore?.nextElementSibling) texts.push(...this.#showText(gapBefore.nextElementSibling, start));
+      texts.push(...this.#showText(field, middle));
+      if (gapAfter?.previousElementSibling) texts.push(...this.#showText(gapAfter.previousElementSibling, end));
     }
     for (const [index, input] of this.#inputs.entries()) input.setAttribute("aria-label", this.#describeGap(trial, index));
     this.#inputs[0].focus({ preventScroll: true });
@@ -154,6 +160,20 @@ class TypedView {
       this.#checkDisplay();
       this.#deadline.startTimer(this.#clock.onset.ms);
     });
+  }
+
+  /**
+   * Shows a text, and returns the elements to be painted.
+   * @param {Element} place
+   * @param {string} sent
+   */
+  #showText(place, sent) {
+    // Browsers report presentation times of new elements only.
+    const text = document.createElement("span");
+    const pictures = this.#tools.setTextWithPictures(text, sent);
+    text.dataset.sent = pictures.length ? "" : sent;
+    place.replaceChildren(text);
+    return sent.trim() ? [text, ...pictures] : [];
   }
 
   /** The fields of the shown trial's gaps. */
@@ -329,6 +349,19 @@ class TypedView {
     this.#hint.textContent = hint.replace("{n}", this.#group.dataset.shortest ?? "");
     for (const field of this.#inputs) field.setAttribute("aria-invalid", String(field === input));
   }
+}
+
+/**
+ * Divides a text into what touches the gap before it, the rest, and what touches the gap after it.
+ * @param {string} text
+ * @param {boolean} followsGap
+ * @param {boolean} precedesGap
+ */
+function divideText(text, followsGap, precedesGap) {
+  const start = followsGap ? TOUCHES_BEFORE.exec(text)?.[0] ?? "" : "";
+  const rest = text.slice(start.length);
+  const end = precedesGap ? TOUCHES_AFTER.exec(rest)?.[1] ?? "" : "";
+  return [start, rest.slice(0, rest.length - end.length), end];
 }
 
 /**
