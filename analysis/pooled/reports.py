@@ -1,7 +1,7 @@
 """Read the results of several reports, and check that they answer the same questions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +11,10 @@ from analysis.data.facts import RunFacts
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import NAME as COMPARISONS
 from analysis.report.write import RESULTS
+from experiment.authoring.words import usual_tag
 
 # What must be the same for two answers to be answers to one question.
-_SAME = ("compared", "measure", "response", "scale", "covariates", "regions", "role")
+_SAME = ("compared", "measure", "response", "scale", "covariates", "regions", "role", "one_sided")
 _DEVIATION, _NONE = "deviation", "-"
 
 
@@ -65,13 +66,18 @@ class Report:
     accuracies: pd.DataFrame
     deviations: tuple[str, ...] | None
 
+    @property
+    def language(self) -> str:
+        """The language's tag in its usual form, so that "deu" and "de" are one."""
+        return usual_tag(self.origin.language) if self.origin.language else ""
+
     def to_row(self) -> dict[str, object]:
         """Return what a table says of the report."""
         run, people = self.origin.run, self.origin.participants
         deviations = "no plan" if self.deviations is None else ", ".join(self.deviations) or "none"
         return {
             "label": self.name,
-            "language": self.origin.language,
+            "language": self.language,
             "study": f"{run.study} {run.study_version}",
             "recruiter": run.recruiter,
             "kept": people.kept,
@@ -97,7 +103,7 @@ def read_report(folder: Path) -> Report:
             where=str(path),
             expected="a folder that `parallax compare --out` wrote",
             remedy="Compare each language's run first; a study of several tasks has a folder for "
-            "each task",
+            "each task: pool one task of all languages at a time",
         ) from error
     comparisons = pd.DataFrame(results.statistics.get(COMPARISONS, []))
     if comparisons.empty or "standard_error" not in comparisons:
@@ -128,7 +134,7 @@ def read_reports(folders: Sequence[Path]) -> list[Report]:
         AnalysisError: There are fewer than two, two have one name or one run, or two answers of one
             name have different questions.
     """
-    reports = [read_report(folder) for folder in folders]
+    reports = _name_by_run(folders, [read_report(folder) for folder in folders])
     if len(reports) < 2:
         raise AnalysisError(
             f"{len(reports)} report is given",
@@ -149,13 +155,25 @@ def read_reports(folders: Sequence[Path]) -> list[Report]:
     return reports
 
 
+def _name_by_run(folders: Sequence[Path], reports: list[Report]) -> list[Report]:
+    """Return the reports of one task of sessions with several tasks by the names of their runs.
+
+    Each task has its own folder within that of the run, so all of these folders have one name.
+    """
+    parents = [folder.resolve().parent.name for folder in folders]
+    if len({report.name for report in reports}) > 1 or len({*parents}) < len(parents):
+        return reports
+    return [replace(report, name=name) for report, name in zip(reports, parents, strict=True)]
+
+
 def _refuse_other_questions(first: Report, second: Report) -> None:
     by_name = [
         report.comparisons.drop_duplicates("name").set_index("name") for report in (first, second)
     ]
     for name in by_name[0].index.intersection(by_name[1].index):
         rows = [rows.loc[name] for rows in by_name]
-        if different := [key for key in _SAME if rows[0][key] != rows[1][key]]:
+        same = [key for key in _SAME if all(key in row for row in rows)]
+        if different := [key for key in same if rows[0][key] != rows[1][key]]:
             key = different[0]
             raise AnalysisError(
                 f'"{name}" is not the same question in {first.name} and {second.name}: its {key} '
