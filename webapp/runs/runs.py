@@ -344,7 +344,7 @@ def _load_study_contents(session: Session, runs: Sequence[Run]) -> dict[int, byt
             StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
         )
     )
-    return dict(stored.tuples().all())
+    return dict(stored.all())
 
 
 @lru_cache(maxsize=1_000)
