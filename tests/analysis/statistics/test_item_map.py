@@ -88,19 +88,20 @@ def test_infit_predicts_each_answer_from_the_persons_other_answers(fitted: ItemM
     difficulty = fitted.items.set_index("item_id")["difficulty"]
     answers = judgments().pivot(index="participant", columns="item_id", values="chose_good")
 
-    def likelihood(ability: float, person: str) -> float:
-        # Of the answers to all items but i03, at an ability that is normal.
-        others = answers.loc[person].drop("i03")
-        chances = expit(ability - difficulty[others.index])
-        of_answers = np.where(others, chances, 1 - chances).prod()
-        return float(of_answers * norm.pdf(ability / fitted.sd_people))
+    # Of the answers to all items but i03, at an ability that is normal.
+    others = answers.drop(columns="i03")
+    of_others, of_i03 = difficulty[others.columns].to_numpy(), difficulty["i03"]
 
     def predict(person: str) -> float:
-        both, all_answers = (
-            quad(lambda x: likelihood(x, person) * expit(x - difficulty["i03"]), -6, 6)[0],
-            quad(lambda x: likelihood(x, person), -6, 6)[0],
-        )
-        return float(logit(both / all_answers))
+        right = others.loc[person].to_numpy()
+
+        def likelihood(ability: float) -> float:
+            chances = expit(ability - of_others)
+            of_answers = np.where(right, chances, 1 - chances).prod()
+            return float(of_answers * norm.pdf(ability / fitted.sd_people))
+
+        both = quad(lambda x: likelihood(x) * expit(x - of_i03), -6, 6)[0]
+        return float(logit(both / quad(likelihood, -6, 6)[0]))
 
     logits = np.array([predict(person) for person in answers.index])
     right = answers["i03"].to_numpy(float)
