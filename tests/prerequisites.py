@@ -73,6 +73,10 @@ def node() -> Path | None:
     return brought if brought.is_file() else None
 
 
+def _pgbouncer() -> Path | None:
+    return _on_path("pgbouncer") or next(Path("/usr/sbin").glob("pgbouncer"), None)
+
+
 def _on_path(program: str) -> Path | None:
     found = shutil.which(program)
     return Path(found) if found else None
@@ -151,6 +155,7 @@ NODE = Prerequisite("Node", node, "nodejs", ())
 ALL = (POSTGRESQL, CHROMIUM, NODE)
 # Got where there is root and apt-get; a test that is skipped for one of them is counted.
 NGINX = Prerequisite("nginx", lambda: _on_path("nginx"), "nginx", ())
+PGBOUNCER = Prerequisite("PgBouncer", _pgbouncer, "pgbouncer", (), alone=True)
 CADDY = Prerequisite("Caddy", lambda: _on_path("caddy"), "caddy", ())
 SYSTEMD = Prerequisite("systemd-analyze", lambda: _on_path("systemd-analyze"), "systemd", ())
 # A hundred megabytes with R: half a minute. With all that is recommended it would be minutes.
@@ -168,7 +173,7 @@ HEADLESS_SHELL = Prerequisite(
     alone=True,
 )
 PROMTOOL = Prerequisite("promtool", lambda: _on_path("promtool"), "prometheus", (), alone=True)
-WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL, MGCV, PROMTOOL, HEADLESS_SHELL)
+WISHED = (NGINX, PGBOUNCER, CADDY, SYSTEMD, LME4, ORDINAL, MGCV, PROMTOOL, HEADLESS_SHELL)
 # Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.archive.package import Package
-from experiment.materials.treebank.pairs.sources import UNKNOWN_LICENCE, split_licences
+from experiment.materials.licences import COLUMN, UNKNOWN_LICENCE, split_licences
 from experiment.tables.schemas import ITEMS
 
-# The column of items that ``parallax treebank study`` writes.
-COLUMN = "licence"
 _CREATIVE_COMMONS = re.compile(r"^CC (BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)$", re.IGNORECASE)
 # Names in use with Universal Dependencies and UniMorph, and their SPDX identifiers.
 _IDENTIFIERS = {"CC0": "CC0-1.0", "CC0 1.0": "CC0-1.0", "LGPL-LR": "LGPLLR"}

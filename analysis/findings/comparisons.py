@@ -59,19 +59,19 @@ def answered(inputs: FindingInputs) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return the study's comparisons with their results, and why others have none.
 
     Returns:
-        A frame with a row for each comparison (and model): name, role, is_declared, is_planned
-        (False for those asked by an option), is_of_judges (people or models), measure, response
-        (its type), scale (of ratings), compared (in the notation of study.toml), factors (named by
-        a contrast), at (the levels at which it holds), constructions, judge, covariates, regions,
-        between (the factors that vary between participants), contrast (its label in the tables of
-        effects, if these have it), cells (an interaction's means, in words), estimate,
-        standard_error (half the interval of 68.3%), low, high, level (of the interval), p,
-        p_corrected, n_in_family, smallest_effect (between people and models: the margin if none is
-        declared), margin_source, is_equivalent, p_equivalence (if it is, corrected likewise),
-        equivalence_low and equivalence_high (of the two one-sided tests: an interval of 90% where
-        nothing is corrected), first and second (of judges their accuracies, of levels what the
-        compared levels come to, whose difference is the estimate), n_observations, n_participants,
-        n_frames; and sentences on comparisons without an answer.
+        A frame with a row for each comparison (and model): name, role, one_sided (the predicted
+        side), is_declared, is_planned (False if an option asks it), is_of_judges (people or
+        models), measure, response (its type), scale (of ratings), compared (in the notation of
+        study.toml), factors (named by a contrast), at (the levels at which it holds),
+        constructions, judge, covariates, regions, between (the factors that vary between
+        participants), contrast (its label in the tables of effects, if these have it), cells (an
+        interaction's means, in words), estimate, standard_error (half the interval of 68.3%), low,
+        high, level (of the interval), p, p_corrected, n_in_family, smallest_effect (between people
+        and models: the margin if none is declared), margin_source, is_equivalent, p_equivalence (if
+        it is, corrected likewise), equivalence_low and equivalence_high (of the two one-sided
+        tests: an interval of 90% where nothing is corrected), first and second (of judges their
+        accuracies, of levels what the compared levels come to, whose difference is the estimate),
+        n_observations, n_participants, n_frames; and sentences on comparisons without an answer.
         Primary comparisons are corrected by Bonferroni's method, over all tasks of a session, an
         exploratory one with several models for their number; interval and p agree on 0.
     """
@@ -152,6 +152,7 @@ def _describe_comparison(
     return {
         "name": declaration.name,
         "role": declaration.role,
+        "one_sided": declaration.predicted if declaration.one_sided else "",
         "is_declared": comparison.is_declared,
         "is_planned": declaration.name not in inputs.options.comparisons,
         "is_of_judges": isinstance(compared, JudgeDifference),

@@ -11,6 +11,7 @@ from analysis.figures.drawing import FORMATS, Drawing, save_drawing
 from analysis.pooled.effects import noun_of, pool_comparisons, summarise
 from analysis.pooled.figure import pooled_figure
 from analysis.pooled.reports import Report, read_reports
+from analysis.pooled.sites import SITES, compare_sites, describe_sites, sites_table
 from analysis.pooled.tables import (
     ACCURACIES,
     BY_REPORT,
@@ -29,7 +30,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.version import code_version
 
 PAGE, NUMBERS, _FIGURE = "pooled.html", "pooled.json", "effects"
-_TABLES = (MEANS, BY_REPORT, ACCURACIES, REPORTS)
+_TABLES = (MEANS, BY_REPORT, SITES, ACCURACIES, REPORTS)
 _WRITTEN = {
     PAGE,
     NUMBERS,
@@ -57,11 +58,14 @@ def command(reports: tuple[Path, ...], out: Path) -> None:
             expected="the same [[comparisons]], by name, in every study",
         )
     warning = _describe_simulated(read)
-    summary = [*([warning] if warning else []), *summarise(pooled, by_report, noun), *left_out]
+    by_site = compare_sites(read)
+    sentences = [*summarise(pooled, by_report, noun), *describe_sites(pooled, by_site)]
+    summary = [*([warning] if warning else []), *sentences, *left_out]
     origin = tuple(_describe_origin(read, warning))
     tables = [
         means_table(pooled, noun, origin),
         by_report_table(by_report, noun, origin),
+        *([] if by_site.empty else [sites_table(by_site, origin)]),
         *filter(None, [accuracy_table(read, noun, origin)]),
         reports_table(read, origin),
     ]
@@ -78,12 +82,13 @@ def command(reports: tuple[Path, ...], out: Path) -> None:
         figure = (inline_svg(svg, _FIGURE), drawing.caption)
         *above, last = tables
         shown = [*(replace(table, origin=()) for table in above), last]
-        page = render_table_page(f"One study, {len(read)} {noun}s", shown, summary, [figure])
+        page = render_table_page(_write_title(read, noun), shown, summary, [figure])
         (folder / PAGE).write_text(page, "utf-8", newline="\n")
         numbers = {
             "summary": summary,
             "origin": origin,
             "pooled": json.loads(pooled.to_json(orient="records", double_precision=10)),
+            "by_site": json.loads(by_site.to_json(orient="records", double_precision=10)),
             "by_report": json.loads(by_report.to_json(orient="records", double_precision=10)),
         }
         text = json.dumps(numbers, indent=1, ensure_ascii=False) + "\n"
@@ -91,6 +96,13 @@ def command(reports: tuple[Path, ...], out: Path) -> None:
     for sentence in summary:
         click.echo(sentence)
     click.echo(out / PAGE)
+
+
+def _write_title(reports: list[Report], noun: str) -> str:
+    languages = len({report.language for report in reports})
+    if noun == "language" and languages < len(reports):
+        return f"One study, {languages} languages, {len(reports)} sites"
+    return f"One study, {len(reports)} {noun}s"
 
 
 def _describe_simulated(reports: list[Report]) -> str:

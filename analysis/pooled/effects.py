@@ -1,6 +1,6 @@
 """The comparisons of several reports together: rows and sentences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,33 +9,52 @@ import pandas as pd
 
 from analysis.findings.comparison_words import ALPHA, words_of, write_p
 from analysis.pooled.reports import Report
-from analysis.statistics.partial_pooling import FEWEST, pool
+from analysis.statistics.partial_pooling import FEWEST, Pooled, pool
+from analysis.statistics.sites import join_sites
 
 _OWN_MODEL = "the report's own model"
 _FEW = 5  # languages, below which their mean says little
 
 
 def noun_of(reports: Sequence[Report]) -> str:
-    """Return what the reports are of: languages, if each has another one, or else sites."""
-    languages = {report.origin.language for report in reports}
-    return "language" if len(languages - {""}) == len(reports) else "site"
+    """Return what is pooled: languages, if the reports are in two or more, or else sites."""
+    languages = {report.language for report in reports}
+    return "language" if len(languages) >= FEWEST and "" not in languages else "site"
+
+
+def collect_answers(reports: Sequence[Report]) -> pd.DataFrame:
+    """Return the comparisons of all reports, each with its report and language."""
+    parts = [
+        _own_models(report.comparisons, reports).assign(
+            report=report.name, language=report.language
+        )
+        for report in reports
+    ]
+    rows = pd.concat(parts, ignore_index=True)
+    one_sided = rows["one_sided"].fillna("") if "one_sided" in rows else ""
+    rows = rows.assign(one_sided=one_sided).astype({"low": float, "high": float})
+    # Tables of results have no infinite numbers.
+    has_interval = rows[["low", "high"]].notna().any(axis=1)
+    for end, side, infinite in (("high", "positive", np.inf), ("low", "negative", -np.inf)):
+        rows.loc[has_interval & (rows["one_sided"] == side), end] = infinite
+    return rows
 
 
 def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Pool each comparison over the reports that answer it.
 
-    Primary comparisons are corrected for their number by Bonferroni's method.
+    Several sites of one language make one effect of the language. Primary comparisons are corrected
+    for their number by Bonferroni's method.
 
     Returns:
         A row for each comparison (and model): its first report's columns (see
-        ``comparisons.answered``), with the attributes of ``Pooled`` and n_reports; a row for each
-        comparison and report: name, judge, report, estimate, low, high, partly, partly_low,
-        partly_high, n_participants, n_observations; and what is left out, in sentences.
+        ``comparisons.answered``), with the attributes of ``Pooled``, n_reports (the languages, or
+        the sites if all are of one) and, of sites within languages, sd_sites and p_sites; a row for
+        each comparison and language (or site): name, judge, report, estimate, low, high, partly,
+        partly_low, partly_high, n_participants, n_observations; and what is left out, in sentences.
     """
-    rows = pd.concat(
-        [_own_models(report.comparisons, reports).assign(report=report.name) for report in reports],
-        ignore_index=True,
-    )
+    rows = collect_answers(reports)
+    is_of_languages = noun_of(reports) == "language"
     left_out, answered = [], []
     for (name, judge), group in rows.groupby(["name", "judge"], sort=False):
         usable = group[group["standard_error"].fillna(0) > 0]
@@ -46,6 +65,8 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
             left_out.append(f"{title}: {', '.join(asked)} gave no estimate with an interval.")
         if not_asked:
             left_out.append(f"{title}: {', '.join(not_asked)} did not answer this comparison.")
+        if is_of_languages and usable["language"].duplicated().any():
+            usable = _join_languages(usable)
         if len(usable) >= FEWEST:
             answered.append(usable)
     family = sum(group["role"].iloc[0] == "primary" for group in answered)
@@ -53,19 +74,22 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
     for group in answered:
         first = group.iloc[0].to_dict()
         n_tests = family if first["role"] == "primary" else 1
+        sides = 2 if first["one_sided"] else 1
         result = pool(
             group["estimate"].to_numpy(float),
             group["standard_error"].to_numpy(float),
-            1 - ALPHA / n_tests,
+            1 - sides * ALPHA / n_tests,
         )
-        corrected = min(1.0, n_tests * result.p)
+        values = {key: value for key, value in asdict(result).items() if np.ndim(value) == 0}
+        values |= _take_side(result, first["one_sided"])
+        corrected = min(1.0, n_tests * values["p"])
         pooled.append(
             first
-            | {key: value for key, value in asdict(result).items() if np.ndim(value) == 0}
+            | values
             | {"n_in_family": n_tests, "p_corrected": corrected, "n_reports": len(group)}
             | {"n_participants": group["n_participants"].sum()}
         )
-        kept = ["name", "judge", "measure", "response", "role", "report"]
+        kept = ["name", "judge", "measure", "response", "role", "report", "one_sided"]
         kept += ["estimate", "low", "high", "n_participants", "n_observations"]
         single.append(
             group[kept].assign(
@@ -74,6 +98,59 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
         )
     by_report = pd.concat(single, ignore_index=True) if single else pd.DataFrame()
     return pd.DataFrame(pooled), by_report, left_out
+
+
+def _join_languages(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each language, from the rows of its sites.
+
+    A language with one site keeps the interval of its report.
+    """
+    code, names = pd.factorize(rows["language"])
+    first = rows.iloc[0]
+    sides = 2 if first["one_sided"] else 1
+    joined = join_sites(
+        rows["estimate"].to_numpy(float),
+        rows["standard_error"].to_numpy(float),
+        code,
+        1 - sides * ALPHA / first["n_in_family"],
+    )
+    by_language = rows.groupby(code)
+    low, high = joined.estimate - joined.half, joined.estimate + joined.half
+    if first["one_sided"]:
+        low, high = (low, high + np.inf) if first["one_sided"] == "positive" else (
+            low - np.inf, high
+        )  # fmt: skip
+    sizes = by_language.size().to_numpy()
+    is_alone = sizes == 1
+    return by_language.first().assign(
+        report=[
+            own if alone else f"{name} ({size} sites)"
+            for own, alone, name, size in zip(
+                by_language["report"].first(), is_alone, names, sizes, strict=True
+            )
+        ],
+        estimate=joined.estimate,
+        standard_error=joined.error,
+        low=np.where(is_alone, by_language["low"].first(), low),
+        high=np.where(is_alone, by_language["high"].first(), high),
+        n_participants=by_language["n_participants"].sum(),
+        n_observations=by_language["n_observations"].sum(),
+        sd_sites=joined.sd,
+        p_sites=joined.p_equal,
+    )
+
+
+def _take_side(result: Pooled, one_sided: str) -> dict[str, float]:
+    """Return the interval and p of a one-sided comparison; nothing of a two-sided one."""
+    if not one_sided:
+        return {}
+    is_positive = one_sided == "positive"
+    is_predicted = (result.mean > 0) == is_positive
+    return {
+        "low": result.low if is_positive else -np.inf,
+        "high": np.inf if is_positive else result.high,
+        "p": result.p / 2 if is_predicted else 1 - result.p / 2,
+    }
 
 
 def _own_models(rows: pd.DataFrame, reports: Sequence[Report]) -> pd.DataFrame:
@@ -125,8 +202,8 @@ def _write_sentence(row: Mapping[Any, Any], by_report: pd.DataFrame, noun: str) 
     above, below = (own["low"] > 0).sum(), (own["high"] < 0).sum()
     sentence = (
         f"{row['name']}: {statement}, as the mean of {row['n_reports']} {noun}s: "
-        f"{words.with_unit(row['mean'])}{per} (95% interval {amount(row['low'])} to "
-        f"{amount(row['high'])}; {write_p(row['p_corrected'])}). The {noun}s' true effects differ "
+        f"{words.with_unit(row['mean'])}{per} ({_write_interval(row, amount)}; "
+        f"{write_p(row['p_corrected'])}). The {noun}s' true effects differ "
         f"by an SD of {amount(row['sd'], signed=False)} (95% interval "
         f"{amount(row['sd_low'], signed=False)} to {amount(row['sd_high'], signed=False)})"
     )
@@ -139,3 +216,11 @@ def _write_sentence(row: Mapping[Any, Any], by_report: pd.DataFrame, noun: str) 
         f"{sentence}. Its own interval is above 0 in {above} and below 0 in {below} of "
         f"{len(own)} {noun}s."
     )
+
+
+def _write_interval(row: Mapping[Any, Any], amount: Callable[[float], str]) -> str:
+    if row["one_sided"] == "positive":
+        return f"95% interval from {amount(row['low'])}, one-sided"
+    if row["one_sided"] == "negative":
+        return f"95% interval up to {amount(row['high'])}, one-sided"
+    return f"95% interval {amount(row['low'])} to {amount(row['high'])}"

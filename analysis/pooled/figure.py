@@ -17,6 +17,7 @@ from analysis.figures.drawing import (
     warn_of_programs,
 )
 from analysis.findings.comparison_words import words_of
+from analysis.statistics.resample import Floats
 
 _ROW_INCHES, _PANEL_INCHES = 0.2, 0.75
 _APART = 0.16  # of own and pooled marks in a row
@@ -57,6 +58,11 @@ def _draw_panel(axes: Axes, row: dict[object, object], own: pd.DataFrame, noun: 
     words = words_of(str(row["measure"]), str(row["response"]))
     place = np.arange(len(own))[::-1] + 1.0
     scale = np.vectorize(words.scale, otypes=[float])
+    columns_drawn = ["estimate", "low", "high", "partly_low", "partly_high"]
+    values = np.array([*own[columns_drawn].to_numpy(float).ravel(), row["low"], row["high"],
+                       row["next_low"], row["next_high"]])  # fmt: skip
+    finite = scale(values[np.isfinite(values)])
+    axes_range = float(finite.min()), float(finite.max())
     axes.axvline(0, color=GUIDE, zorder=0)
     for columns, offset, colour, marker, label in (
         (("estimate", "low", "high"), _APART, PEOPLE, "o", f"each {noun} by itself"),
@@ -64,10 +70,12 @@ def _draw_panel(axes: Axes, row: dict[object, object], own: pd.DataFrame, noun: 
          "partially pooled"),
     ):  # fmt: skip
         middle, low, high = (scale(own[column].to_numpy(float)) for column in columns)
+        low, high = _within(axes_range, low), _within(axes_range, high)
         axes.hlines(place + offset, low, high, color=colour, linewidth=0.9)
         axes.plot(middle, place + offset, marker, color=colour, markersize=3, label=label)
     mean, low, high, next_low, next_high = (
-        float(scale(row[key])) for key in ("mean", "low", "high", "next_low", "next_high")
+        float(_within(axes_range, scale(row[key])))
+        for key in ("mean", "low", "high", "next_low", "next_high")
     )
     axes.hlines([0], next_low, next_high, color=TEXT, linewidth=0.6, linestyle=":",
                 label=f"a further {noun}")  # fmt: skip
@@ -78,3 +86,8 @@ def _draw_panel(axes: Axes, row: dict[object, object], own: pd.DataFrame, noun: 
     judge = f": {row['judge']}" if row["judge"] else ""
     axes.set_xlabel(f"{row['name']}{judge}" + (f", in {words.unit}" if words.unit else ""))
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _within(ends: tuple[float, float], values: Floats) -> Floats:
+    """Return values with infinite ones, of one-sided intervals, at the outermost finite ones."""
+    return np.where(np.isinf(values), np.clip(values, *ends), values)

@@ -11,9 +11,10 @@ from analysis.data.facts import RunFacts
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import NAME as COMPARISONS
 from analysis.report.write import RESULTS
+from experiment.authoring.words import usual_tag
 
 # What must be the same for two answers to be answers to one question.
-_SAME = ("compared", "measure", "response", "scale", "covariates", "regions", "role")
+_SAME = ("compared", "measure", "response", "scale", "covariates", "regions", "role", "one_sided")
 _DEVIATION, _NONE = "deviation", "-"
 
 
@@ -65,13 +66,18 @@ class Report:
     accuracies: pd.DataFrame
     deviations: tuple[str, ...] | None
 
+    @property
+    def language(self) -> str:
+        """The language's tag in its usual form, so that "deu" and "de" are one."""
+        return usual_tag(self.origin.language) if self.origin.language else ""
+
     def to_row(self) -> dict[str, object]:
         """Return what a table says of the report."""
         run, people = self.origin.run, self.origin.participants
         deviations = "no plan" if self.deviations is None else ", ".join(self.deviations) or "none"
         return {
             "label": self.name,
-            "language": self.origin.language,
+            "language": self.language,
             "study": f"{run.study} {run.study_version}",
             "recruiter": run.recruiter,
             "kept": people.kept,
@@ -155,7 +161,8 @@ def _refuse_other_questions(first: Report, second: Report) -> None:
     ]
     for name in by_name[0].index.intersection(by_name[1].index):
         rows = [rows.loc[name] for rows in by_name]
-        if different := [key for key in _SAME if rows[0][key] != rows[1][key]]:
+        same = [key for key in _SAME if all(key in row for row in rows)]
+        if different := [key for key in same if rows[0][key] != rows[1][key]]:
             key = different[0]
             raise AnalysisError(
                 f'"{name}" is not the same question in {first.name} and {second.name}: its {key} '

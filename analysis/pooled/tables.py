@@ -13,6 +13,11 @@ from analysis.tables.accuracy_table import Column, Table
 
 MEANS, BY_REPORT, ACCURACIES, REPORTS = "pooled", "by_report", "accuracies", "reports"
 _LABEL = Column("label", "", "text")
+_SITES_NOTE = (
+    "Several sites of one language make one effect: sites count by the precision of their "
+    "estimates and by how much sites of one language differ. If they differ less than by chance, "
+    "as sites with the same items do, their errors count as correlated.",
+)
 _OF_MEANS = ("mean", "low", "high", "sd", "sd_low", "sd_high")
 _OF_REPORTS = ("estimate", "low", "high", "partly", "partly_low", "partly_high")
 
@@ -24,14 +29,14 @@ def means_table(pooled: pd.DataFrame, noun: str, origin: tuple[str, ...]) -> Tab
         "" if np.isnan(low) else f"{words.amount(low)} to {words.amount(high)}"
         for words, low, high in ends
     ]
-    means = _scale(pooled, _OF_MEANS)
+    means = scale_rows(pooled, _OF_MEANS)
     return Table(
         MEANS,
         "Comparisons over all reports",
         f"The mean of the {noun}s' true effects, and how much they differ.",
         means.assign(
             group="",
-            label=_titles(pooled),
+            label=write_titles(pooled),
             mean_low=means["low"],
             mean_high=means["high"],
             further=further,
@@ -50,6 +55,7 @@ def means_table(pooled: pd.DataFrame, noun: str, origin: tuple[str, ...]) -> Tab
             "interval is Hartung and Knapp's, never narrower than the normal one (95%; of primary "
             "comparisons corrected for their number); the SD's is by Q profiles. The interval of a "
             "further one counts the uncertainty of mean and SD.",
+            *(_SITES_NOTE if "sd_sites" in pooled else ()),
         ),
         origin,
     )
@@ -57,14 +63,14 @@ def means_table(pooled: pd.DataFrame, noun: str, origin: tuple[str, ...]) -> Tab
 
 def by_report_table(by_report: pd.DataFrame, noun: str, origin: tuple[str, ...]) -> Table:
     """Return the table of each report's effects, from ``effects.pool_comparisons``."""
-    scaled = _scale(by_report, _OF_REPORTS)
+    scaled = scale_rows(by_report, _OF_REPORTS)
     return Table(
         BY_REPORT,
         f"Each {noun}",
         f"Each {noun}'s own estimate, as its report has it, and the partially pooled one, "
         f"which is drawn to the mean of all {noun}s as far as its own is uncertain.",
         scaled.assign(
-            group=_titles(by_report),
+            group=write_titles(by_report),
             label=by_report["report"],
             estimate_low=scaled["low"],
             estimate_high=scaled["high"],
@@ -144,7 +150,7 @@ def _words(rows: pd.DataFrame) -> list[Any]:
     return [words_of(*pair) for pair in zip(rows["measure"], rows["response"], strict=True)]
 
 
-def _scale(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def scale_rows(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return rows with effects in the unit that the words of their measure name."""
     words = _words(rows)
     scaled = {
@@ -154,7 +160,7 @@ def _scale(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return rows.assign(**scaled)
 
 
-def _titles(rows: pd.DataFrame) -> list[str]:
+def write_titles(rows: pd.DataFrame) -> list[str]:
     """Return comparisons' names with the unit of their effects, and the model if there is one."""
     names = rows["name"].where(rows["judge"].eq(""), rows["name"] + ": " + rows["judge"])
     pairs = zip(names, _words(rows), strict=True)

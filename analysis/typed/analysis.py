@@ -39,7 +39,7 @@ def _run(inputs: FindingInputs) -> Findings:
         answers = split_gaps(answers)
     same = same_answers_of(inputs)
     counts = count_answers(answers, same)
-    texts = describe_texts(answers, counts)
+    texts = order_as_items(describe_texts(answers, counts), inputs.run.items)
     rules = count_normalisations(answers, same)
     tables = (
         _texts_table(texts, counts, inputs),
@@ -92,6 +92,14 @@ def _texts_table(texts: pd.DataFrame, counts: pd.DataFrame, inputs: FindingInput
     )
 
 
+def order_as_items(texts: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of texts in the order of the study's items."""
+    place = {str(item_id): number for number, item_id in enumerate(items["item_id"])}
+    return texts.sort_values(
+        "item_id", key=lambda ids: ids.astype(str).map(place), kind="stable", ignore_index=True
+    )
+
+
 def show_texts(rows: pd.DataFrame, items: pd.DataFrame) -> list[str]:
     """Return the text that people saw of each row's item and version, with its context."""
     by_id = items.set_index("item_id")
@@ -132,7 +140,7 @@ def list_answers_after(first: int, counts: pd.DataFrame) -> dict[tuple[str, str]
         listed = [f"{answer} ({n})" for answer, n in zip(later["answer"], later["n"], strict=True)]
         n_left = len(rows) - first - len(later)
         further[str(item_id), str(version)] = ", ".join(
-            [*listed, *([f"and {n_left} others"] if n_left else [])]
+            [*listed, *([f"and {n_left} other{'s' * (n_left > 1)}"] if n_left else [])]
         )
     return further
 

@@ -121,7 +121,7 @@ def _run(inputs: FindingInputs) -> Findings:
     if ENTRIES in answers:
         n_answers, n_coded = int(answers[ENTRIES].sum()), len(coded)
     else:
-        n_answers = int((answers["typed"].fillna("").astype(str) != "").sum())
+        n_answers = int((answers["typed"].astype(object).fillna("") != "").sum())
         n_coded = coded.index.nunique()
     n_uncoded = n_answers - n_coded
     left_out = (

@@ -16,7 +16,7 @@ from analysis.statistics.resample import LEVEL, Floats
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import AskedFor
 from analysis.tables.section import Section
-from analysis.typed.analysis import list_answers_after, rules_table, show_texts
+from analysis.typed.analysis import list_answers_after, order_as_items, rules_table, show_texts
 from analysis.typed.cloze import count_answers, count_normalisations
 from analysis.typed.coders import CODER_AGREEMENT
 from analysis.typed.same_answers import SameAnswers, same_answers_of
@@ -130,7 +130,8 @@ def _mean_interval(values: Floats) -> tuple[float, float, float]:
 
 def _run(inputs: FindingInputs) -> Findings:
     lists, same = inputs.data.judgments, same_answers_of(inputs)
-    texts, counts = describe_lists(lists, same), count_entries(lists, same)
+    texts = order_as_items(describe_lists(lists, same), inputs.run.items)
+    counts = count_entries(lists, same)
     rules = count_normalisations(split_entries(lists), same)
     return Findings(
         (_lists_table(texts, counts, inputs), rules_table(rules, inputs)),

@@ -151,6 +151,37 @@ class PostgresServer:
         yield self.url(name)
         self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
+    @contextmanager
+    def pooler(self, program: Path, connections: int = 20) -> Iterator[Path]:
+        """Run PgBouncer in transaction mode, and yield the folder of its socket.
+
+        A connection to PostgreSQL ends a second after its use, so that whatever a program leaves in
+        one is soon lost.
+        """
+        folder = self.folder / "pooler"
+        folder.mkdir()
+        settings = folder / "settings.ini"
+        settings.write_text(
+            f"[databases]\n* = host={self.folder} user=postgres\n[pgbouncer]\n"
+            f"pool_mode = transaction\nunix_socket_dir = {folder}\nauth_type = any\n"
+            f"default_pool_size = {connections}\nmax_client_conn = 500\n"
+            "server_lifetime = 1\nserver_idle_timeout = 1\n"
+        )
+        if self._owner:
+            os.chown(folder, self._owner.pw_uid, self._owner.pw_gid)
+        with (folder / "log").open("wb") as log:
+            command = [*self._as_owner("--pdeathsig", "QUIT"), str(program), str(settings)]
+            process = subprocess.Popen(command, stdout=log, stderr=log)
+        while not list(folder.glob(".s.PGSQL.*")):
+            assert process.poll() is None, (folder / "log").read_text()
+            time.sleep(0.02)
+        try:
+            yield folder
+        finally:
+            process.terminate()
+            process.wait()
+            shutil.rmtree(folder)
+
     def template(self, name: str, fill: Callable[[str], None]) -> str:
         """Return the name of a database that was filled, given its URL, when first asked for."""
         if not self.execute(f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):

@@ -1,14 +1,13 @@
-"""Database engines, sessions, and remedies for their failures."""
+"""Database engines and sessions."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.exc import (
     DBAPIError,
     InterfaceError,
@@ -25,7 +24,8 @@ from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unf
 from webapp.database.key_identity import renew_digests, verify_keys
 from webapp.database.models.identity import unlock
 from webapp.database.move import explain_refused_change, refuse_moved
-from webapp.database.pool import CountedPool
+from webapp.database.pool import POOLER, CountedPool
+from webapp.database.remedies import remedy_for
 from webapp.database.schema import create_missing_schema
 from webapp.database.write_lock import serialize_writers
 from webapp.errors import WebappError
@@ -48,20 +48,27 @@ _KEEPALIVES = {
 }
 
 
+# What a pooler's connections must have from their role.
+_LIMITS = {"lock_timeout": "30s", "idle_in_transaction_session_timeout": "2min"}
+
+
 class DatabaseUnavailableError(WebappError):
     """The database is unavailable or temporarily unable to work; it may recover by itself."""
 
     exit_status = _TRY_LATER_STATUS
 
 
-def make_engine(url: str) -> Engine:
+def make_engine(url: str, *, pooled: bool = False) -> Engine:
     """Return an engine for the URL, with SQLite made durable and safe for many threads.
+
+    ``pooled`` uses the connection pooler that the URL may name, which gives every transaction
+    another connection: not for locks, backups and changes of the schema.
 
     A request uses one connection, which it takes when it needs it. If none is free, the request
     waits, as described in ``webapp.database.pool``.
     """
     if not url.startswith("sqlite"):
-        return _postgres_engine(url)
+        return _postgres_engine(url, pooled=pooled)
     engine = create_engine(url, poolclass=CountedPool, pool_size=CountedPool.most, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "handle_error", explain_refused_change)
@@ -69,7 +76,7 @@ def make_engine(url: str) -> Engine:
     return engine
 
 
-def _postgres_engine(url: str) -> Engine:
+def _postgres_engine(url: str, *, pooled: bool) -> Engine:
     parsed = make_url(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
@@ -81,7 +88,7 @@ def _postgres_engine(url: str) -> Engine:
         arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_KEEPALIVES}
         # Connection parameters in the URL take precedence.
         arguments = {name: value for name, value in arguments.items() if name not in parsed.query}
-    return create_engine(
+    engine = create_engine(
         parsed,
         poolclass=CountedPool,
         pool_size=CountedPool.most,
@@ -90,6 +97,62 @@ def _postgres_engine(url: str) -> Engine:
         connect_args=arguments,
         **options,
     )
+    if POOLER in parsed.query:
+        event.listen(engine, "do_connect", _connect_to_pooler if pooled else _connect_directly)
+    return engine
+
+
+def _connect_directly(
+    _dialect: Dialect, _record: object, _arguments: object, parameters: dict[str, Any]
+) -> None:
+    del parameters[POOLER]
+
+
+def _connect_to_pooler(
+    _dialect: Dialect, _record: object, _arguments: object, parameters: dict[str, Any]
+) -> None:
+    """Connect to the pooler, without the parameters and prepared statements of a session.
+
+    Raises:
+        WebappError: The URL does not say where the pooler is.
+    """
+    host, _, port = parameters.pop(POOLER).rpartition(":")
+    if not (host and port.isdigit()):
+        raise WebappError(
+            f"{POOLER} does not say where the connection pooler is",
+            where="database_url",
+            expected=f"{POOLER}=HOST:PORT",
+        )
+    parameters.pop("options", None)
+    parameters |= {"host": host, "port": port, "prepare_threshold": None}
+
+
+def _refuse_endless_waits(engine: Engine) -> None:
+    """Refuse a pooler whose connections wait for a lock, or keep one, without limit.
+
+    Raises:
+        WebappError: A limit is 0. Parallax cannot set it for connections that it does not own.
+    """
+    with engine.connect() as connection:
+        for name, limit in _LIMITS.items():
+            if connection.execute(text(f"SHOW {name}")).scalar_one() == "0":
+                raise WebappError(
+                    f"through the connection pooler, {name} has no limit",
+                    where="database_url",
+                    expected=f"{limit}",
+                    remedy=f"Run in PostgreSQL: ALTER ROLE NAME SET {name} = '{limit}', and restart"
+                    " the pooler",
+                )
+
+
+@contextmanager
+def without_pooler(engine: Engine) -> Iterator[Engine]:
+    """Yield an engine for the same database whose connections keep their settings."""
+    direct = make_engine(engine.url.render_as_string(hide_password=False))
+    try:
+        yield direct
+    finally:
+        direct.dispose()
 
 
 def open_database(url: str, keys: Keys | None = None) -> Engine:
@@ -104,7 +167,9 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
         DatabaseUnavailableError: The database is unavailable.
         WebappError: The database cannot be used, or the keys are not its own.
     """
-    with usable_database(url) as engine:
+    with usable_database(url, pooled=True) as engine:
+        if POOLER in engine.url.query:
+            _refuse_endless_waits(engine)
         create_missing_schema(engine)
         if keys is not None:
             unlock(engine, Sealer(keys))
@@ -114,12 +179,15 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
 
 
 @contextmanager
-def usable_database(url: str, *, although_moved: bool = False) -> Iterator[Engine]:
+def usable_database(
+    url: str, *, although_moved: bool = False, pooled: bool = False
+) -> Iterator[Engine]:
     """Yield an engine for a database with any schema.
 
     Args:
         url: The database's URL.
         although_moved: Whether an installation that was moved away, or not quite here, is opened.
+        pooled: Whether to use a connection pooler; see ``make_engine``.
 
     Raises:
         MoveError: The installation was moved to another database.
@@ -134,7 +202,7 @@ def usable_database(url: str, *, although_moved: bool = False) -> Iterator[Engin
             expected="a file, e.g. sqlite:///parallax.sqlite3",
         )
     try:
-        engine = make_engine(url)
+        engine = make_engine(url, pooled=pooled)
         _refuse_misplaced_file(engine)
         try:
             if not although_moved:
@@ -224,83 +292,3 @@ def reading(sessions: Sessions) -> Iterator[Session]:
     with sessions() as session:
         session.connection(execution_options={"reading": True})
         yield session
-
-
-_REMEDIES = (
-    (
-        r"[Cc]onnection refused|failed: No such file or directory|is the server running"
-        r"|closed the connection|shutting down"
-        r"|starting up|terminating connection",
-        "Start PostgreSQL (systemctl start postgresql), or correct the host and the port in"
-        " database_url",
-    ),
-    (
-        r"timeout expired|timed out",
-        "Check PostgreSQL's machine, and which sessions wait there (pg_stat_activity); restart it"
-        " if it hangs",
-    ),
-    (
-        r"resolve host|translate host name|[Nn]ame or service not known",
-        "Correct the host in database_url",
-    ),
-    (
-        r'role ".*" does not exist|authentication failed|no password supplied',
-        "Correct the user or the password in database_url, or create the role: createuser NAME",
-    ),
-    (
-        r'database ".*" does not exist',
-        "Correct the name in database_url, or create the database: createdb --owner ROLE NAME",
-    ),
-    (
-        r"too many (connections|clients)|connection slots",
-        "Raise max_connections, or the role's CONNECTION LIMIT: docs/database.md#connections",
-    ),
-    (
-        r"read-only transaction",
-        "The database is read-only. If it is a standby, name the primary in database_url;"
-        " otherwise, reset default_transaction_read_only for the role and the database",
-    ),
-    (
-        r"permission denied for|must be owner",
-        "Let the role of database_url own the database and its tables: REASSIGN OWNED BY ... TO"
-        " ROLE, or GRANT ALL ON ALL TABLES IN SCHEMA public TO ROLE",
-    ),
-    (
-        r"lock timeout|database is locked",
-        "Another program holds a lock. Find it with pg_stat_activity, or for SQLite with fuser"
-        " FILE, and end it",
-    ),
-    (
-        r"malformed|not a database|disk I/O error|invalid page",
-        "The file is damaged. Keep a copy of it, and restore the newest backup: parallax db"
-        " restore FILE (docs/database.md#backup-and-restore)",
-    ),
-    (
-        r"readonly database|unable to open database file|Permission denied",
-        "Give the database's file and its folder to the user of the service (chown), with the"
-        " right to write (chmod 600, and 700 for the folder)",
-    ),
-    (
-        r"disk is full|[Nn]o space left|[Nn]o such file or directory: .*base/",
-        "Free some space on the database's disk",
-    ),
-    (
-        r"no such table|no such column|UndefinedTable|relation .* does not exist",
-        "The tables were changed by hand. Restore the newest backup: parallax db restore FILE",
-    ),
-    (
-        r"parse SQLAlchemy URL|load plugin|No module named|dialect",
-        "Write database_url as sqlite:///FILE or as postgresql://USER@HOST/NAME (PostgreSQL needs"
-        " the extra postgres): docs/database.md",
-    ),
-)
-_DEFAULT_REMEDY = (
-    "The setting database_url names the database; docs/database.md lists possible problems"
-)
-
-
-def remedy_for(problem: str) -> str:
-    """Return the remedy for a failure, given the database's error message."""
-    return next(
-        (remedy for words, remedy in _REMEDIES if re.search(words, problem)), _DEFAULT_REMEDY
-    )

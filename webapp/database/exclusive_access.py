@@ -1,8 +1,8 @@
 """Shared access to the database for servers, exclusive access for commands that replace it.
 
-On PostgreSQL, the database itself holds the lock, for all machines; on SQLite, a lock file next to
-the database does, for all processes of the machine. A lock ends with its process, however the
-process ends.
+On PostgreSQL, an idle transaction holds the lock, for all machines and through a connection pooler;
+on SQLite, a lock file next to the database does, for all processes of the machine. A lock ends with
+its process, however the process ends.
 """
 
 import threading
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database.engine import DatabaseUnavailableError, make_engine
-from webapp.database.locks import FileLock, connection_lock, connection_unlock
+from webapp.database.locks import FileLock, long_lock
 from webapp.errors import WebappError
 
 # An arbitrary number that no other program uses as an advisory lock in the same database.
@@ -61,14 +61,10 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
         finally:
             lock.release()
         return
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not connection_lock(connection, _LOCK_KEY, shared=False):
+    with engine.connect() as connection:
+        if not long_lock(connection, _LOCK_KEY):
             raise _in_use_error()
-        try:
-            yield
-        finally:
-            with suppress(SQLAlchemyError):
-                connection_unlock(connection, _LOCK_KEY)
+        yield
 
 
 class _DatabaseLock:
@@ -89,15 +85,14 @@ class _DatabaseLock:
         if connection is not None:
             # PostgreSQL releases the lock some time after a disconnect, so release it explicitly.
             with suppress(SQLAlchemyError):
-                connection_unlock(connection, _LOCK_KEY, shared=True)
+                connection.rollback()
             _close_for_good(connection)
         self._engine.dispose()
 
     def _take_lock(self) -> Connection | None:
         with ExitStack() as closing:
             connection = closing.enter_context(self._engine.connect())
-            connection.execution_options(isolation_level="AUTOCOMMIT")
-            if not connection_lock(connection, _LOCK_KEY, shared=True):
+            if not long_lock(connection, _LOCK_KEY, shared=True):
                 return None
             closing.pop_all()
             return connection

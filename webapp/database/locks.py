@@ -88,7 +88,7 @@ class FileLock:
         return lock_file(self.fileno(), shared=self._shared)
 
 
-def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
+def advisory_lock(connection: Connection, key: int, *, wait: bool, shared: bool = False) -> bool:
     """Take a PostgreSQL advisory lock for a transaction, and return whether it was free.
 
     Args:
@@ -96,29 +96,24 @@ def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
             and a failed machine does not keep it.
         key: The lock, as a signed 64-bit number.
         wait: Whether to wait until it is free.
+        shared: Whether any number of transactions may hold the lock together, but never together
+            with an exclusive holder.
     """
     take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
+    take += "_shared" if shared else ""
     was_taken = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
     return wait or bool(was_taken)
 
 
-def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:
-    """Take an advisory lock for as long as the connection lasts, and return whether it was free.
+def long_lock(
+    connection: Connection, key: int, *, wait: bool = False, shared: bool = False
+) -> bool:
+    """Take an advisory lock for a transaction that stays idle for as long as the lock is needed.
 
-    Args:
-        connection: A connection in autocommit mode, so that no transaction stays open.
-        key: The lock, as a signed 64-bit number.
-        shared: Whether any number of connections may hold the lock together, but never together
-            with an exclusive holder.
+    An idle transaction at READ COMMITTED has no snapshot, so it does not delay vacuuming.
     """
-    take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
-    return bool(connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one())
-
-
-def connection_unlock(connection: Connection, key: int, *, shared: bool = False) -> None:
-    """Release an exclusive or shared lock of a connection."""
-    function = "pg_advisory_unlock_shared" if shared else "pg_advisory_unlock"
-    connection.execute(text(f"SELECT {function}(:key)"), {"key": key})
+    connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+    return advisory_lock(connection, key, wait=wait, shared=shared)
 
 
 @contextmanager
@@ -139,9 +134,8 @@ def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) ->
     """
     if engine.dialect.name == "postgresql":
         key = int.from_bytes(sha256(f"parallax {name}".encode()).digest()[:8], signed=True)
-        with engine.begin() as connection:  # it is idle while the task runs
-            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-            yield advisory_lock(connection, key, wait=wait)
+        with engine.begin() as connection:
+            yield long_lock(connection, key, wait=wait)
         return
     # An SQLite database is used on one machine only, so a file lock is enough.
     lock = FileLock(folder / f"{name}.lock")

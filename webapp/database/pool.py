@@ -74,6 +74,8 @@ class CountedPool(QueuePool):
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
 
 
+# The word of database_url that says where a connection pooler is.
+POOLER = "pooler"
 _IDLE_LIMIT = "2min"
 # PostgreSQL caches the plans of repeated statements, checks and triggers. A plan made for a table
 # of one page scans the whole table, and many arrivals fill the table before its statistics are
@@ -88,9 +90,9 @@ def set_up_for_serving(engine: Engine) -> None:
     A transaction that is idle for two minutes is ended, so that a hanging process does not keep its
     locks. SQLite's locks end with the process, and its supervisor ends a process that hangs.
     Researcher pages read whole tables; if they have a process of their own, it keeps PostgreSQL's
-    default planning.
+    default planning. Connections of a pooler have their settings from their role.
     """
-    if engine.dialect.name == "sqlite":
+    if engine.dialect.name == "sqlite" or POOLER in engine.url.query:
         return
 
     @event.listens_for(engine, "connect")

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, String
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from webapp.database.engine import without_pooler
 from webapp.database.models import Base
 from webapp.database.write_lock import WriteLock
 
@@ -84,7 +85,10 @@ def _rewrite_tables(engine: Engine) -> str:
         The data that may remain, and the reason; empty if nothing remains.
     """
     names = [*sorted(Base.metadata.tables), _COLUMN_SAMPLES]
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with (
+        without_pooler(engine) as direct,
+        direct.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+    ):
         readers = wait_for_older_transactions(connection)
         connection.exec_driver_sql(_TABLE_TIMEOUT_SQL)
         try:

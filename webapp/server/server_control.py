@@ -23,7 +23,7 @@ import httpx
 
 from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
-from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.core.settings import ENVIRONMENT_PREFIX, INSTANCE_VARIABLE
 from webapp.core.worker_count import count_workers
 from webapp.database.engine import DatabaseUnavailableError, open_database
 from webapp.database.locks import FileLock
@@ -89,7 +89,7 @@ def serve(
     os.execve(
         sys.executable,
         _gunicorn_command(listening, workers, connections),
-        _server_environment(instance),
+        _server_environment(instance, listening),
     )
 
 
@@ -158,7 +158,7 @@ def start(
                 *("--daemon", "--pid", str(pid_file)),
                 *("--log-file", str(_log_path(instance)), "--capture-output"),
             ],
-            env=_server_environment(instance),
+            env=_server_environment(instance, listening),
             pass_fds=(listening.fileno(), lock.fileno()),
             check=True,
         )
@@ -325,8 +325,10 @@ def _gunicorn_command(
     ]
 
 
-def _server_environment(instance: Path) -> dict[str, str]:
-    return {**os.environ, INSTANCE_VARIABLE: str(instance)}
+def _server_environment(instance: Path, listening: socket.socket) -> dict[str, str]:
+    """Return the server's environment, with the port that its links name if there is no address."""
+    port = str(listening.getsockname()[1])
+    return {**os.environ, INSTANCE_VARIABLE: str(instance), f"{ENVIRONMENT_PREFIX}PORT": port}
 
 
 def _wait_until_ready(url: str, instance: Path) -> None:

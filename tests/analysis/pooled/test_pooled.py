@@ -14,6 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.pooled.command import command
 from analysis.pooled.effects import noun_of, pool_comparisons, summarise
 from analysis.pooled.reports import read_report, read_reports
+from analysis.pooled.sites import compare_sites, describe_sites
 
 ATTRACTION: dict[str, Any] = {
     "name": "attraction", "role": "primary", "is_of_judges": False, "measure": "accuracy",
@@ -21,7 +22,8 @@ ATTRACTION: dict[str, Any] = {
     "regions": "", "judge": "", "per": "", "if_positive": "accuracy is higher for sg than for pl",
     "if_negative": "accuracy is lower for sg than for pl",
     "if_unclear": "whether accuracy differs between sg and pl", "estimate": 0.1,
-    "standard_error": 0.01, "low": 0.08, "high": 0.12, "n_participants": 30, "n_observations": 900,
+    "standard_error": 0.01, "n_in_family": 1, "one_sided": "", "low": 0.08,
+    "high": 0.12, "n_participants": 30, "n_observations": 900,
 }  # fmt: skip
 RUN = {
     "study": "across", "study_version": "1.0", "seed": 1, "materials_hash": "0", "rendering": "",
@@ -38,12 +40,15 @@ Write = Callable[..., Path]
 def write(tmp_path: Path) -> Write:
     """Write a report's results: its comparisons, each with what differs from ATTRACTION."""
 
-    def written(name: str, *comparisons: dict[str, Any], simulated: bool = False) -> Path:
+    def written(
+        name: str, *comparisons: dict[str, Any], simulated: bool = False, language: str = ""
+    ) -> Path:
         folder = tmp_path / "reports" / name
         folder.mkdir(parents=True)
         results = {
             "provenance": {
-                "simulated": simulated, "language": name, "run": RUN | {"run": f"run_{name}"},
+                "simulated": simulated, "language": language or name,
+                "run": RUN | {"run": f"run_{name}"},
                 "participants": {"kept": 30, "excluded": {"max_errors": 2}}, "n_judgments": 900,
                 "n_items": 48,
             },
@@ -81,6 +86,49 @@ def test_the_mean_of_equally_certain_languages_is_their_estimates_mean(write: Wr
         "languages: +20.0 percentage points (95% interval \N{MINUS SIGN}7.8 to +47.8; p = .116)."
     )
     assert sentence.endswith("above 0 in 4 and below 0 in 1 of 5 languages.")
+
+
+def test_sites_of_one_language_make_one_effect_and_their_differences_are_named(write: Write):
+    folders = [
+        write(f"{language}_{site}", {"estimate": value}, language=language)
+        for language, site, value in (
+            ("de", "berlin", 0.1), ("deu", "wien", 0.14), ("fr", "lyon", 0.3), ("fr", "nice", 0.34)
+        )
+    ]  # fmt: skip
+    reports = read_reports(folders)
+    pooled, by_report, _ = pool_comparisons(reports)
+    # Q is 2 x .04 squared / 2 / .01 squared = 16; .0007 more variance between sites makes it 2.
+    assert by_report["report"].tolist() == ["de (2 sites)", "fr (2 sites)"]
+    assert by_report["estimate"].tolist() == pytest.approx([0.12, 0.32])
+    assert by_report["n_participants"].tolist() == [60, 60]
+    # Student's t with 2 degrees of freedom, times the root of .0008 / 2.
+    assert by_report["high"].tolist() == pytest.approx(
+        [0.12 + 4.30265 * 0.02, 0.32 + 4.30265 * 0.02]
+    )
+    [row] = pooled.to_dict("records")
+    assert (row["mean"], row["n_reports"]) == (pytest.approx(0.22), 2)
+    [sentence] = describe_sites(pooled, compare_sites(reports))
+    assert sentence.startswith(
+        "attraction: the sites of one language differ (p < .001), by an SD of 2.6: de_berlin by "
+        "\N{MINUS SIGN}4.0 from the other sites of de (95% interval \N{MINUS SIGN}6.8 to "
+        "\N{MINUS SIGN}1.2)"
+    )
+    assert noun_of(reports) == "language" and noun_of(reports[:2]) == "site"
+    assert compare_sites(reports[:2]).empty
+
+
+def test_a_one_sided_comparison_has_a_bound_and_a_one_sided_p(write: Write):
+    two_sided = read_reports(estimates(write, 0.1, 0.3, 0.2, 0.5, -0.1))
+    for report in two_sided:
+        report.comparisons["one_sided"], report.comparisons["high"] = "positive", None
+    pooled, by_report, _ = pool_comparisons(two_sided)
+    [row] = pooled.to_dict("records")
+    # Student's t with 4 degrees of freedom, 95% of it below 2.1318; half of p = .116.
+    assert row["low"] == pytest.approx(0.2 - 2.1318 * 0.1, abs=1e-4) and np.isinf(row["high"])
+    assert row["p_corrected"] == pytest.approx(0.0581, abs=1e-4)
+    assert np.isinf(by_report["high"]).all()
+    [sentence] = summarise(pooled, by_report, "language")
+    assert "(95% interval from \N{MINUS SIGN}1.3, one-sided; p = .058)" in sentence
 
 
 def test_few_languages_and_several_comparisons_are_said(write: Write):

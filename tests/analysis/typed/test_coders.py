@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.agreement import cohen_kappa
+from analysis.typed import coders
 from analysis.typed.coders import (
     alpha_of_table,
     describe_agreement,
     estimate_with_interval,
 )
+from tests.analysis.findings.hand_made_runs import given_of
 
 # Of 50 answers 35 have equal codes (.7). The first coder chose each category 25 times, the second
 # one of them 30 times, so that .5 * .6 + .5 * .4 = .5 are equal by chance.
@@ -45,3 +47,20 @@ def test_an_answer_that_many_people_gave_counts_once():
     agreed = describe_agreement(table).set_index("pair")
     assert list(agreed["n_answers"]) == [2, 2] and list(agreed["n_equal"]) == [1, 2]
     assert list(agreed.index) == ["the two coders", "the first coder, twice"]
+
+
+def test_answers_without_a_code_are_counted_and_no_answer_is_none(monkeypatch):
+    names = ["code", "coder_1", "coder_2", "coder_1_again", "coder_2_again"]
+    codes = pd.DataFrame({"participant": ["p0", "p1"], "position": 1, "answer": [1, 2]})
+    codes = codes.assign(**dict.fromkeys(names, "a"), proposed="", proposed_by="")
+    monkeypatch.setattr(coders, "read_codes", lambda run: codes)
+    rows = pd.DataFrame(
+        {
+            "participant": ["p0", "p1", "p2", "p3"], "position": 1, "item_id": "x",
+            "construction": "c", "condition": "a", "frame": "x",
+            # Texts of many answers are categories, and who passes has none.
+            "typed": pd.Categorical(["owl", "cat", "dog", None]),
+        }
+    )  # fmt: skip
+    findings = coders.CODER_AGREEMENT.run(given_of(rows))
+    assert findings.left_out == ("1 of 3 answers have no code in the frozen version.",)

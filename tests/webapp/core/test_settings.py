@@ -1,4 +1,5 @@
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from webapp.errors import SettingError
 from webapp.recruiters.mturk.settings import MturkSettings
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import SECTIONS, load_settings
+from webapp.server import server_control
 
 DOCUMENTED = Path(__file__).parents[3] / "docs" / "settings.md"
 
@@ -140,3 +142,10 @@ def test_settings_remain_each_others_when_copied(tmp_path):
     write(tmp_path, 'port = 9000\n[mturk]\nendpoint = "live"\n')
     settings = load_settings(tmp_path, {})
     assert mturk(settings.for_instance(tmp_path)).endpoint == "live"
+
+
+def test_links_name_the_port_on_which_the_server_listens(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        environment = server_control._server_environment(tmp_path, listening)
+    assert load_settings(tmp_path, environment).link_base == f"http://127.0.0.1:{port}"

@@ -18,8 +18,9 @@ from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
 from webapp.core.sealing import Sealer
-from webapp.database.engine import remedy_for, usable_database
+from webapp.database.engine import usable_database
 from webapp.database.models.identity import unlock
+from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
 from webapp.errors import WebappError
 from webapp.gate.gate import attach_installation, find_blockers

@@ -13,8 +13,8 @@ from experiment.errors import why_unread
 from experiment.machine import files_to_spare, most_open_files, user_name, user_number
 from webapp.commands.doctor.findings import Finding, Installation, Level
 from webapp.core.instance import READ_REMEDY, key_file
-from webapp.database.engine import remedy_for
 from webapp.database.file_systems import explain_write_failure, list_foreign_files
+from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
 from webapp.recruiters.registry import recruiter_classes
 from webapp.server.open_files import OTHER_OPEN_FILES

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 
 from webapp.database.backup.contents import BackupContent, BackupError, Row
 from webapp.database.models import Base
+from webapp.database.pool import POOLER
 from webapp.database.row_counts import DROP_FUNCTIONS
 
 MAGIC = b"PGDMP"
@@ -119,6 +120,7 @@ def _summarise_script(script: Path, file: Path) -> BackupContent:
 def _connection_option(engine: Engine) -> list[str]:
     # The password is passed in the environment, because all users can read a process's arguments.
     url = engine.url._replace(drivername="postgresql", password=None)
+    url = url.difference_update_query([POOLER])
     return [f"--dbname={url.render_as_string(hide_password=False)}"]
 
 

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from experiment.materials.licences import COLUMN, join_licences
 from experiment.materials.treebank.conllu import Sentence
 from experiment.materials.treebank.pairs.catch import REVERSED_ORDER, reverse
 from experiment.materials.treebank.pairs.pair import Pair
-from experiment.materials.treebank.pairs.sources import Source, join_licences
+from experiment.materials.treebank.pairs.sources import Source
 from experiment.records import Item, Kind
 
 _ONE_CONDITION = "all"
@@ -32,7 +33,10 @@ def make_items(
         treebanks: The treebank's files.
         lexicons: The lexicons from which forms may be.
     """
-    licences = {str(source.path): join_licences([source, *lexicons]) for source in treebanks}
+    licences = {
+        str(source.path): join_licences(file.licence for file in (source, *lexicons))
+        for source in treebanks
+    }
     numbers = Counter[str]()
     items = []
     for pair in pairs:
@@ -84,7 +88,7 @@ def _describe_origin(
         "sent_id": sentence.sent_id or f"line {line}",
         "rule": rule,
         "change": change,
-        "licence": licences[file],
+        COLUMN: licences[file],
     }
 
 

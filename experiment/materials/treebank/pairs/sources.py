@@ -7,12 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from experiment.errors import MaterialsError, StudyError
+from experiment.materials.licences import UNKNOWN_LICENCE
 
 # UD names its files <language>_<treebank>-ud-<part>.conllu.
 _UD_NAME = re.compile(r"^([a-z]{2,3})_[a-z0-9]+(?:-ud)?-", re.IGNORECASE)
 _LICENCE_LINE = re.compile(r"^License:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-UNKNOWN_LICENCE = "not stated"
-_BETWEEN_LICENCES = "; "
 # Tags at least this far apart, of 0 to 134, name different languages.
 _FAR = 10
 
@@ -50,16 +49,6 @@ class Source:
 
     def __str__(self) -> str:
         return f"{self.path.name} ({self.licence})"
-
-
-def join_licences(sources: Iterable[Source]) -> str:
-    """Return the licences of several files as one text, each once."""
-    return _BETWEEN_LICENCES.join(dict.fromkeys(source.licence for source in sources))
-
-
-def split_licences(text: str) -> list[str]:
-    """Return the licences that ``join_licences`` joined."""
-    return list(filter(None, map(str.strip, text.split(_BETWEEN_LICENCES.strip()))))
 
 
 def choose_language(files: Sequence[Path], told: str) -> str:

@@ -16,7 +16,8 @@ from webapp.commands.doctor.findings import Level
 from webapp.core.clock import utc_now
 from webapp.database.backup.backup import DrillResult
 from webapp.database.backup.routine import record_last_backup
-from webapp.database.engine import make_engine, remedy_for
+from webapp.database.engine import make_engine
+from webapp.database.remedies import remedy_for
 from webapp.http.health import IGNORED_HEADER
 
 
