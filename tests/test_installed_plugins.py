@@ -175,7 +175,7 @@ def test_a_recruiter_of_a_package_invites(names: dict[str, str]):
     recruiter = load_recruiter(names["parallax.recruiters"], Settings())
     assert recruiter.name == "lab_panel"
     assert recruiter.invitation("https://x.example", "r").endswith("/run/r")
-    landing = Landing({}, load_study("minimal"), "https://x.example/run/r", NOW)
+    landing = Landing({}, load_study("minimal"), lambda: "https://x.example/run/r", NOW)
     assert not recruiter.arrival(landing).preview
 
 

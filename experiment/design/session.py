@@ -128,6 +128,8 @@ def session_order(
 
 def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[list[int]]:
     """Return the entries' indices by block, in the order in which the place shows the blocks."""
+    if not any(design.block_names):
+        return [list(range(len(entries)))]
     block_of = design.block_of
     blocks: dict[str, list[int]] = {name: [] for name in design.block_names}
     for index, entry in enumerate(entries):

@@ -7,7 +7,6 @@ without it.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
@@ -138,8 +137,10 @@ class Prepared:
 
     def _to_driver_values(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
         if self._pick is not None:
-            with suppress(KeyError):  # missing values are null
+            try:
                 return self._pick(values)
+            except KeyError:  # missing values are null
+                return self._pick({**dict.fromkeys(self._names), **values})
         fixed = self._fixed
         ready = {
             name: value if process is None else process(value)

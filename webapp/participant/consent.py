@@ -16,7 +16,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Link, Run
 from webapp.database.retry import run_in_transaction
 from webapp.database.scrub import empty_log_soon
-from webapp.errors import RequestError
+from webapp.errors import RequestError, WebappError
 from webapp.http.error_handlers import refusal_response
 from webapp.participant.data_notice import (
     compose_consent_text,
@@ -87,8 +87,8 @@ def show(ref: str) -> ResponseReturnValue:
             if arrival.acceptance is None:
                 # For paid platform work, the platform is asked first, when the button is pressed.
                 refuse_earlier_participants(session, run, study, arrival.platform_id)
-            if not arrival.preview and not is_known_participant(session, run, arrival.platform_id):
-                refuse_newcomers(session, run, services.now())
+            if not arrival.preview:
+                _refuse_unknown_newcomers(session, run, arrival.platform_id)
         except NoRoomError as error:
             return render_refusal(run, study, arrival, error)
         # Whoever has a personal link or code of a finished session would agree in vain.
@@ -199,6 +199,15 @@ def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
     return refusal_response(error)
 
 
+def _refuse_unknown_newcomers(session: Session, run: Run, platform_id: str | None) -> None:
+    """Raise an error if a new participant would not get a place; known ones may continue."""
+    try:
+        refuse_newcomers(session, run, current_services().now())
+    except WebappError:
+        if not is_known_participant(session, run, platform_id):
+            raise
+
+
 def _ask_platform(ref: str) -> bool | None:
     """Return whether the run's platform confirms this visitor; None if it does not answer.
 
@@ -284,7 +293,7 @@ def _show_preview(
 def _read_arrival(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | None]:
     services = current_services()
     g.collected = services.collected_of(session, run)
-    landing = Landing(request.args, study, _requested_url(), services.now())
+    landing = Landing(request.args, study, _requested_url, services.now())
     arrival = services.recruiter(run.recruiter).arrival(landing)
     if arrival.preview or arrival.link is None:
         return arrival, None

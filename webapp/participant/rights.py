@@ -182,7 +182,7 @@ def show(ref: str) -> str:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
     recruiter = services.recruiter(run.recruiter)
-    landing = Landing(request.args, study, request.url, services.now())
+    landing = Landing(request.args, study, lambda: request.url, services.now())
     accepted = recruiter.arrival(landing).acceptance
     form = None
     if accepted is not None:

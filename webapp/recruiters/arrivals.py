@@ -4,7 +4,7 @@ The parsed arrival, and errors for links that are not valid.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -28,14 +28,19 @@ class Landing:
     Attributes:
         arguments: The link's query arguments as the browser sent them. They are untrusted.
         study: The run's study, as it was launched.
-        url: The full requested address.
+        compose_url: Returns the full requested address, which only signed links need.
         at: The time of the request.
     """
 
     arguments: Mapping[str, str]
     study: Study
-    url: str
+    compose_url: Callable[[], str]
     at: datetime
+
+    @property
+    def url(self) -> str:
+        """The full requested address."""
+        return self.compose_url()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,12 @@
 """Arrivals by a link or an access code of a run."""
 
 import re
-from functools import cache
 
-from sqlalchemy import Dialect, Integer, bindparam, exists, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.core.i18n import gettext
 from webapp.database.models import Link, Run
-from webapp.database.prepared import Prepared
 from webapp.recruiters.arrivals import ArrivalError
 from webapp.sessions.lookup import PARAMETER
 
@@ -36,7 +34,7 @@ def find_arrival_link(
     """
     token = re.sub(r"[\s-]", "", token_or_code).lower()
     if not token:
-        if required or _has_links(session, run):
+        if required or run.has_links:
             raise LinkRequiredError(
                 gettext("This study is open to those who were given a link or an access code."),
                 code="missing_link",
@@ -53,16 +51,3 @@ def find_arrival_link(
             parameter=PARAMETER,
         )
     return link
-
-
-def _has_links(session: Session, run: Run) -> bool:
-    connection = session.connection()
-    [(has_links,)] = _prepare_links_query(connection.dialect).fetch(connection, run=run.id)
-    return bool(has_links)
-
-
-@cache
-def _prepare_links_query(dialect: Dialect) -> Prepared:
-    """Return the statement that every arrival waits for, built once for each kind of database."""
-    has_link_of_run = exists().where(Link.run_id == bindparam("run", type_=Integer))
-    return Prepared(select(has_link_of_run), dialect)

@@ -24,6 +24,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -85,7 +86,7 @@ class TooManyArrivalsError(CrowdedError):
 
 def wait_for_simultaneous_arrivals(session: Session, digest: str) -> None:
     """Wait for simultaneous arrivals from the same address to commit, so that they are counted."""
-    if session.get_bind().dialect.name == "postgresql":
+    if digest and session.get_bind().dialect.name == "postgresql":
         key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
         advisory_lock(session.connection(), key, wait=True)
 
@@ -96,7 +97,7 @@ def count_arrival(
     """Count a new arrival at its address, in the caller's transaction.
 
     Args:
-        session: An open session that writes.
+        session: An open session that writes, and has waited for simultaneous arrivals.
         participant: The new participant, or one who declined before and agrees now; for any other
             participant, nothing happens.
         digest: The digest of their address; empty if it is unknown.
@@ -108,20 +109,15 @@ def count_arrival(
     """
     if not digest or now not in (participant.arrived_at, participant.consented_at):
         return
-    wait_for_simultaneous_arrivals(session, digest)
     session.flush()
     connection = session.connection()
     statements = _statements(connection.dialect)
-    [(recent, is_counted)] = statements.count_recent.fetch(
-        connection, who=participant.id, digest=digest, since=now - KEPT_FOR
+    who, limit = participant.id, settings.arrivals_per_hour
+    inserted = statements.insert_if_allowed.fetch(
+        connection, who=who, digest=digest, at=now, since=now - KEPT_FOR, limit=limit
     )
-    if is_counted:
-        return
-    limit = settings.arrivals_per_hour
-    if limit and recent >= limit:
+    if not inserted and not statements.find_digest.fetch(connection, who=who):
         raise TooManyArrivalsError
-    arrival = {"participant_id": participant.id, "digest": digest, "at": now}
-    statements.insert_arrival.execute(connection, [arrival])
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
@@ -167,18 +163,24 @@ class _Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         participant_id = bindparam("who", type_=Integer)
-        same_address = ArrivalAddress.digest == bindparam("digest", type_=String)
-        since = bindparam("since", type_=UtcDateTime)
+        digest = bindparam("digest", type_=String)
+        at, since = (bindparam(name, type_=UtcDateTime) for name in ("at", "since"))
         of_participant = ArrivalAddress.participant_id == participant_id
         self.find_digest = Prepared(select(ArrivalAddress.digest).where(of_participant), dialect)
         n_recent = (
             select(func.count(ArrivalAddress.id))
-            .where(same_address, ArrivalAddress.at > since)
+            .where(ArrivalAddress.digest == digest, ArrivalAddress.at > since)
             .scalar_subquery()
         )
-        self.count_recent = Prepared(select(n_recent, exists().where(of_participant)), dialect)
-        self.insert_arrival = Prepared(
-            insert(ArrivalAddress), dialect, ("participant_id", "digest", "at")
+        limit = bindparam("limit", type_=Integer)
+        allowed = select(participant_id, digest, at).where(
+            or_(limit == 0, n_recent < limit), ~exists().where(of_participant)
+        )
+        self.insert_if_allowed = Prepared(
+            insert(ArrivalAddress)
+            .from_select(("participant_id", "digest", "at"), allowed)
+            .returning(ArrivalAddress.id),
+            dialect,
         )
 
 

@@ -18,6 +18,7 @@ from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
+from webapp.sessions.arrival_limits import wait_for_simultaneous_arrivals
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take_place
 from webapp.sessions.consent_texts import store_agreed_text_id
 from webapp.sessions.lease import has_expired, release_expired
@@ -54,8 +55,7 @@ def enroll(
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
 
-    If the study asks questions before the start, ``give_place`` gives the place later. Places with
-    expired leases are freed first.
+    If the study asks questions before the start, ``give_place`` gives the place later.
 
     Args:
         session: An open session.
@@ -81,6 +81,7 @@ def enroll(
     refuse_if_blocked(Operation.ADMIT, session.connection())
     if closed:
         raise run_closed_error()
+    wait_for_simultaneous_arrivals(session, sender.digest if sender else "")
     if earlier is not None:
         _admit_after_declining(session, run, study, earlier, text, now, sender)
         return earlier
@@ -162,6 +163,8 @@ def _reserve_place(
 ) -> FreePlace:
     """Return a place reserved for this transaction, or one on the waitlist.
 
+    Places with expired leases are freed first.
+
     Raises:
         NoRoomError: No place is free.
     """
@@ -207,6 +210,7 @@ def give_place(
     """
     if is_closed(session.connection(), run.id):
         raise run_closed_error()
+    wait_for_simultaneous_arrivals(session, sender.digest if sender else "")
     link = None if participant.link_id is None else session.get(Link, participant.link_id)
     place = _reserve_place(session, run, link, now, sender)
     participant.list, participant.place = place.list, place.place

@@ -50,7 +50,6 @@ from webapp.database.models import (
 )
 from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES
-from webapp.sessions.arrival_limits import wait_for_simultaneous_arrivals
 from webapp.sessions.assign import FreePlace, take_place
 
 # Even in a small run, two people at one address can begin.
@@ -84,7 +83,6 @@ def count_if_exhausted(session: Session, run: Run, sender: Sender | None) -> Add
     """Return the counts of the sender's address if it has reached its limit; otherwise None."""
     if sender is None or not (sender.digest and sender.holds):
         return None
-    wait_for_simultaneous_arrivals(session, sender.digest)
     address_count = _count_address(session, run, sender)
     return (
         address_count

@@ -1,7 +1,8 @@
 """Constraints on orders, each defined by the violations that a position takes part in."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Protocol
 
 from experiment.design.frames import lemmas_of
@@ -222,7 +223,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     Raises:
         DesignError: No item has the column.
     """
-    names = tuple(_get_label(entry, column) for entry in entries)
+    names = tuple(map(_label_reader(column), entries))
     if entries and all(label is None for label in names):
         known_labels = dict.fromkeys(
             [
@@ -242,25 +243,27 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     return names
 
 
-def _get_label(entry: ListEntry, column: str) -> str | None:
-    if column == "kind":
-        return str(entry.kind)
+def _label_reader(column: str) -> Callable[[ListEntry], str | None]:
+    """Return the function that reads an entry's label in a column."""
     if column in ITEM_COLUMNS:
-        return str(getattr(entry.item, column))
-    item = entry.item
-    for values in (dict(item.extra), lemmas_of(item.features), lemmas_of(item.frame)):
-        if values.get(column):
-            return values[column]
-    return None
+        return attrgetter("kind" if column == "kind" else f"item.{column}")
+
+    def read_own_value(entry: ListEntry) -> str | None:
+        item = entry.item
+        for values in (dict(item.extra), lemmas_of(item.features), lemmas_of(item.frame)):
+            if values.get(column):
+                return values[column]
+        return None
+
+    return read_own_value
 
 
 def _make_spreads(entries: Sequence[ListEntry], design: Design) -> list[Spread]:
     column = spread_column(design)
     by_label = labels(entries, column)
-    catching = catch_keys(entries, column)
     return [
-        Spread(key, frozenset(i for i, label in enumerate(by_label) if label == key))
-        for key in sorted(catching)
+        Spread(key, frozenset([i for i, label in enumerate(by_label) if label == key]))
+        for key in sorted(_find_catch_labels(entries, by_label))
     ]
 
 
@@ -271,5 +274,11 @@ def spread_column(design: Design) -> str:
 
 def catch_keys(entries: Sequence[ListEntry], column: str) -> frozenset[str]:
     """Return the labels of catch trials; all trials with such a label are spread together."""
-    by_label = zip(entries, labels(entries, column), strict=True)
-    return frozenset(label for entry, label in by_label if entry.kind is Kind.CATCH and label)
+    return _find_catch_labels(entries, labels(entries, column))
+
+
+def _find_catch_labels(
+    entries: Sequence[ListEntry], by_label: Sequence[str | None]
+) -> frozenset[str]:
+    labelled = zip(entries, by_label, strict=True)
+    return frozenset([label for entry, label in labelled if entry.kind is Kind.CATCH and label])

@@ -321,10 +321,10 @@ def count_placements(
         start, end = number * total // n_spread, (number + 1) * total // n_spread
         for gap in range(max(0, start - number), min(n_others, end - 1 - number) + 1):
             if number == n_spread - 1:
-                n = int(not any(position > gap for position in alike))
+                n = int(not alike or alike[-1] <= gap)
             else:
                 must = _find_next_forced_gap(alike, gap, n_others)
-                n = sum(w for later, w in ways[number + 1].items() if gap < later <= must)
+                n = sum([w for later, w in ways[number + 1].items() if gap < later <= must])
             if n:
                 ways[number][gap] = n
     must = _find_next_forced_gap(alike, -1, n_others)
@@ -334,7 +334,8 @@ def count_placements(
 
 def _find_next_forced_gap(alike: Sequence[int], gap: int, n_others: int) -> int:
     """Return the next gap that must be taken; beyond the last gap if there is none."""
-    return next((position for position in alike if position > gap), n_others + 1)
+    following = bisect_right(alike, gap)
+    return alike[following] if following < len(alike) else n_others + 1
 
 
 def _insert_spread_trials(

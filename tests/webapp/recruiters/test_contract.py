@@ -163,7 +163,9 @@ def address(sessions, name: str) -> str:
 
 
 def landing(name: str, arguments: dict[str, str]) -> Landing:
-    return Landing(arguments, STUDIES.get(name, STUDY), "https://study.example/run/abc", utc_now())
+    return Landing(
+        arguments, STUDIES.get(name, STUDY), lambda: "https://study.example/run/abc", utc_now()
+    )
 
 
 def departure(name: str, ending: Ending, links: Links) -> Departure:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     ScalarSelect,
     String,
     TypeDecorator,
+    bindparam,
     event,
     select,
 )
@@ -208,11 +209,15 @@ def _keep_names(_mapper: Mapper[Any], connection: Connection, record: object) ->
 
 def identity_key(connection: Connection, name: str) -> int:
     """Return the key of a name; store the name if it is new."""
-    existing = select(Identity.id).where(Identity.hash == name)
-    if (key := connection.scalar(existing)) is None:
-        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-        row = insert(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
-        # Two transactions may store the same name at once.
-        connection.execute(row.on_conflict_do_nothing(index_elements=["hash"]))
-        key = connection.scalars(existing).one()
-    return key
+    row = {"hash": name, "sealed": name, "forgotten": is_forgotten(name)}
+    # Two transactions may store the same name at once.
+    key = connection.scalar(_INSERT_NEW[connection.dialect.name], row)
+    return connection.scalars(_FIND, {"hash": name}).one() if key is None else key
+
+
+# Built once, because most arrivals store a name.
+_INSERT_NEW = {
+    dialect: insert(Identity).on_conflict_do_nothing(index_elements=["hash"]).returning(Identity.id)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+_FIND = select(Identity.id).where(Identity.hash == bindparam("hash", type_=Identity.hash.type))

@@ -11,6 +11,7 @@ from sqlalchemy import (
     LargeBinary,
     ScalarSelect,
     UniqueConstraint,
+    exists,
     select,
     text,
 )
@@ -18,6 +19,21 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from webapp.database.models.base import Base, UtcDateTime
 from webapp.database.models.identity import Name, SealedText, name_of
+
+
+class Link(Base):
+    """An invitation link of a run, or an access code."""
+
+    __tablename__ = "link"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
+    token: Mapped[str] = mapped_column(unique=True)  # random; part of the link, or typed in
+    kind: Mapped[str]  # "multi", "single" or "code": number of users, and form
+    list: Mapped[int | None]  # the list of its participants; null for any
+    label: Mapped[str] = mapped_column(SealedText)  # the researcher's label; in no export
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class Run(Base):
@@ -45,6 +61,10 @@ class Run(Base):
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null unless archived
     # Null for a run without a project: access depends only on the role in the installation.
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
+    # Once links were made for a run, nobody is admitted without one.
+    has_links: Mapped[bool] = column_property(
+        exists().where(Link.run_id == id).correlate_except(Link), expire_on_flush=False
+    )
 
 
 def ref_of(key: Any) -> ScalarSelect[str]:  # noqa: ANN401 - a column, about to be mapped
@@ -203,21 +223,6 @@ class Assignment(Base):
     granted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # "has taken part"
     seen_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # last reported by the platform
     paid_minor: Mapped[int | None]  # paid, without bonuses; null: see status and reward
-
-
-class Link(Base):
-    """An invitation link of a run, or an access code."""
-
-    __tablename__ = "link"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
-    token: Mapped[str] = mapped_column(unique=True)  # random; part of the link, or typed in
-    kind: Mapped[str]  # "multi", "single" or "code": number of users, and form
-    list: Mapped[int | None]  # the list of its participants; null for any
-    label: Mapped[str] = mapped_column(SealedText)  # the researcher's label; in no export
-    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class Payment(Base):

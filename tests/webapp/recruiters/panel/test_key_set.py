@@ -60,7 +60,9 @@ class Panelist:
         panel = Panel.model_validate({**OWN_PANEL, "signature": signed})
         study = load_study("minimal").model_copy(update={"panel": panel})
         arguments = {"who": "w1", "token": token}
-        return self.recruiter.arrival(Landing(arguments, study, f"{URL}&token={token}", utc_now()))
+        return self.recruiter.arrival(
+            Landing(arguments, study, lambda: f"{URL}&token={token}", utc_now())
+        )
 
 
 def token(

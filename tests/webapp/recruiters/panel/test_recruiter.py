@@ -32,7 +32,7 @@ def study_with(**panel: object):
 
 
 def landing(study, **arguments: str) -> Landing:
-    return Landing(arguments, study, "https://study.example/run/abc", utc_now())
+    return Landing(arguments, study, lambda: "https://study.example/run/abc", utc_now())
 
 
 def leave(study, ending: Ending = Ending.COMPLETED, person: str | None = PERSON, **parameters: str):

@@ -41,7 +41,7 @@ def come(signature: dict[str, object], **arguments: str) -> Arrival:
     panel = Panel.model_validate({**OWN_PANEL, "signature": signature})
     study = MINIMAL.model_copy(update={"panel": panel})
     token = arguments.get("token", "")
-    return RECRUITER.arrival(Landing(arguments, study, f"{URL}&token={token}", utc_now()))
+    return RECRUITER.arrival(Landing(arguments, study, lambda: f"{URL}&token={token}", utc_now()))
 
 
 def token(key: str = KEY, algorithm: str = "HS256", **changes: object) -> str:
@@ -96,7 +96,7 @@ def follow(signature: dict[str, object], url: str, who: str = "w1") -> Arrival:
     panel = Panel.model_validate({**OWN_PANEL, "signature": signature})
     study = MINIMAL.model_copy(update={"panel": panel})
     sig = url.partition("sig=")[2].partition("&")[0]
-    return RECRUITER.arrival(Landing({"who": who, "sig": sig}, study, url, utc_now()))
+    return RECRUITER.arrival(Landing({"who": who, "sig": sig}, study, lambda: url, utc_now()))
 
 
 def test_a_whole_address_or_its_path_is_signed_as_it_was_opened():
