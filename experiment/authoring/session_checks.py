@@ -268,6 +268,11 @@ _WOFF2_SIGNATURE = b"wOF2"
 _LARGEST_FONT_BYTES = 300_000
 # The scripts of the font that comes with the page (webapp/static/noto-sans.css), by ISO 15924.
 _NOTO_SCRIPTS = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
+# The scripts of which Windows, macOS, iOS and Android have fonts.
+_SYSTEM_SCRIPTS = (
+    *_NOTO_SCRIPTS, "Armn", "Beng", "Deva", "Ethi", "Geor", "Gujr", "Guru", "Hans", "Hant", "Jpan",
+    "Khmr", "Knda", "Kore", "Laoo", "Mlym", "Mymr", "Orya", "Sinh", "Taml", "Telu", "Thai", "Tibt",
+)  # fmt: skip
 # The width of the narrowest phone.
 _NARROWEST_PX = 320
 
@@ -280,6 +285,13 @@ def check_font(examined: Examined) -> Iterator[ParallaxError]:
         yield StudyNote(
             f'the font "noto" has no letters of the language "{language}": pages show '
             "that language in the device's own font",
+            where=location,
+            expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
+        )
+    elif name == "system" and is_tag(language) and script_of(language) not in _SYSTEM_SCRIPTS:
+        yield StudyNote(
+            f'not every device has a font for the letters of the language "{language}": '
+            "participants without one see boxes",
             where=location,
             expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
         )
