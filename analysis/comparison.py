@@ -128,7 +128,7 @@ def _provenance(
         apart=_count_other_kinds(data),
         asked=_name_ends(response.asked, run),
         trainings=[str(history) for history in options.over_time],
-        unscored_models=[*options.completions],
+        compared_with=[*options.completions, *options.surprisal],
     )
 
 
