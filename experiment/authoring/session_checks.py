@@ -26,11 +26,8 @@ _MOST_PLACES = 100_000
 
 def check_answers(examined: Examined) -> Iterator[ParallaxError]:
     """Report a wrong number of answer keys, and responders that cannot answer."""
-    study = examined.study
-    try:
-        response = response_of(study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    study, response = examined.study, examined.response
+    if response is None:
         return
     if response.types and "keys" in study.trial.model_fields_set:
         yield StudyError(
@@ -129,11 +126,8 @@ def check_places(examined: Examined) -> Iterator[ParallaxError]:
 
 def check_task_titles(examined: Examined) -> Iterator[ParallaxError]:
     """Report several tasks of a session that share one title, the study's."""
-    try:
-        tasks = response_of(examined.study).page_tasks
-    except ParallaxError:
-        # The check of the response type reports this error.
-        return
+    response = examined.response
+    tasks = response.page_tasks if response else {}
     untitled = [name for name, task in tasks.items() if not task["title"]]
     if len(untitled) > 1:
         yield StudyNote(
@@ -267,10 +261,8 @@ _NARROWEST_PX = 320
 
 def check_widths(examined: Examined) -> Iterator[ParallaxError]:
     """Report the widest word that does not fit on one line of a phone's screen."""
-    try:
-        response = response_of(examined.study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    response = examined.response
+    if response is None:
         return
     widest, widest_item, window_width, number = "", None, 0, 0
     for item in examined.items:
@@ -299,11 +291,8 @@ def _measure_width(word: str) -> int:
 
 def check_deadlines(examined: Examined) -> Iterator[ParallaxError]:
     """Report deadlines that cannot be met, or that participants are not told."""
-    study = examined.study
-    try:
-        response = response_of(study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    study, response = examined.study, examined.response
+    if response is None:
         return
     tasks = response.types or {"": response}
     with_one = {name: type_ for name, type_ in tasks.items() if type_.deadline_ms is not None}
