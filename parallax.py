@@ -237,6 +237,10 @@ _LM = {
         "analysis.commands.completions",
         "Write MODEL's log-probability of each word that people typed, and of its own words.",
     ),
+    "codes": Lazy(
+        "analysis.commands.codes",
+        "Write the category that MODEL proposes for each different typed answer.",
+    ),
     "reading-times": Lazy("analysis.commands.reading_times:join", "Join TIMES to SURPRISAL."),
     "tag": Lazy("lm.commands.tag", "Print how many words get the right supertag from MODEL."),
     "search": Lazy("lm.commands.search", "Train every model of SPEC and list their perplexities."),

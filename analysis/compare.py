@@ -24,7 +24,7 @@ from analysis.data.longitudinal import join_parts
 from analysis.data.part_scores import write_part_scores
 from analysis.data.tasks import split_run
 from analysis.data.word_predictors import read_surprisal
-from analysis.findings.finding import ComparisonOptions
+from analysis.findings.finding import Comparison, ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
 from analysis.option_files import (
     read_files_of_typed_answers,
@@ -33,7 +33,6 @@ from analysis.option_files import (
     take_over_time,
 )
 from analysis.report.write import find_earlier_results, write_comparison
-from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.render import to_text
 from analysis.tables.section import Section

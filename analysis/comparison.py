@@ -20,10 +20,16 @@ from analysis.data.scales import is_slider, rating_ends, write_ends
 from analysis.errors import AnalysisError
 from analysis.findings.comparison_words import comparison_sentences
 from analysis.findings.design import label_conditions, missing_judgments
-from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
+from analysis.findings.finding import (
+    Comparison,
+    ComparisonOptions,
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+)
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.responses.base import ResponseAnalysis, load_analysis, select_findings
-from analysis.result import Comparison
 from analysis.scores.metrics import SUM, apply_metric
 from analysis.tables.provenance import AskedFor, ModelFacts, Provenance
 
@@ -128,7 +134,7 @@ def _provenance(
         apart=_count_other_kinds(data),
         asked=_name_ends(response.asked, run),
         trainings=[str(history) for history in options.over_time],
-        unscored_models=[*options.completions],
+        compared_with=[*options.completions, *options.surprisal],
     )
 
 

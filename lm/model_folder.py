@@ -120,7 +120,7 @@ _COMPUTING_LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "kenlm")
 _FOLDER_KEYS = ("model",)
 
 
-def model_identity(model: str, prefix: str = "hf:") -> str:
+def model_identity(model: str) -> str:
     """Return a hash of a model's weights, tokenizer, configuration and computing libraries.
 
     If a folder's config.json refers to another folder or to a model in the hub's local cache, that
@@ -128,12 +128,11 @@ def model_identity(model: str, prefix: str = "hf:") -> str:
 
     Args:
         model: A folder, or ``hf:`` and the path or name of a Hugging Face model.
-        prefix: The prefix of a Hugging Face model's name.
     """
     digest = hashlib.sha256()
     for name in _COMPUTING_LIBRARIES:
         digest.update(f"{name} {_get_version(name)}\n".encode())
-    _hash_source(model.removeprefix(prefix), digest, set())
+    _hash_source(model.removeprefix("hf:"), digest, set())
     return digest.hexdigest()
 
 

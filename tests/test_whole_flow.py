@@ -12,8 +12,7 @@ from werkzeug.serving import make_server
 
 import parallax
 from analysis.compare import compare
-from analysis.findings.finding import ComparisonOptions
-from analysis.result import Comparison
+from analysis.findings.finding import Comparison, ComparisonOptions
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.database.engine import reading

@@ -44,7 +44,7 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
     """Pool each comparison over the reports that answer it.
 
     Several sites of one language make one effect of the language. Primary comparisons are corrected
-    for their number by Bonferroni's method.
+    by Bonferroni's method for their number, or that of a report if it is larger.
 
     Returns:
         A row for each comparison (and model): its first report's columns (see
@@ -69,7 +69,9 @@ def pool_comparisons(reports: Sequence[Report]) -> tuple[pd.DataFrame, pd.DataFr
             usable = _join_languages(usable)
         if len(usable) >= FEWEST:
             answered.append(usable)
-    family = sum(group["role"].iloc[0] == "primary" for group in answered)
+    primary = [group for group in answered if group["role"].iloc[0] == "primary"]
+    # The reports also count the comparisons of a session's other tasks.
+    family = max([len(primary), *(int(group["n_in_family"].max()) for group in primary)])
     pooled, single = [], []
     for group in answered:
         first = group.iloc[0].to_dict()

@@ -1,7 +1,7 @@
 """Read the results of several reports, and check that they answer the same questions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -103,7 +103,7 @@ def read_report(folder: Path) -> Report:
             where=str(path),
             expected="a folder that `parallax compare --out` wrote",
             remedy="Compare each language's run first; a study of several tasks has a folder for "
-            "each task",
+            "each task: pool one task of all languages at a time",
         ) from error
     comparisons = pd.DataFrame(results.statistics.get(COMPARISONS, []))
     if comparisons.empty or "standard_error" not in comparisons:
@@ -134,7 +134,7 @@ def read_reports(folders: Sequence[Path]) -> list[Report]:
         AnalysisError: There are fewer than two, two have one name or one run, or two answers of one
             name have different questions.
     """
-    reports = [read_report(folder) for folder in folders]
+    reports = _name_by_run(folders, [read_report(folder) for folder in folders])
     if len(reports) < 2:
         raise AnalysisError(
             f"{len(reports)} report is given",
@@ -153,6 +153,17 @@ def read_reports(folders: Sequence[Path]) -> list[Report]:
     for other in others:
         _refuse_other_questions(first, other)
     return reports
+
+
+def _name_by_run(folders: Sequence[Path], reports: list[Report]) -> list[Report]:
+    """Return the reports of one task of sessions with several tasks by the names of their runs.
+
+    Each task has its own folder within that of the run, so all of these folders have one name.
+    """
+    parents = [folder.resolve().parent.name for folder in folders]
+    if len({report.name for report in reports}) > 1 or len({*parents}) < len(parents):
+        return reports
+    return [replace(report, name=name) for report, name in zip(reports, parents, strict=True)]
 
 
 def _refuse_other_questions(first: Report, second: Report) -> None:

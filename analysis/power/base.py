@@ -161,12 +161,10 @@ def session_note(study: Study) -> str:
     )
 
 
-def study_origin(study: Study, seed: int, means: str = "") -> str:
+def study_origin(study: Study, seed: int) -> str:
     """Return the study, seed and code version that a table comes from."""
-    return (
-        f"{means}Study {study.name}, version {study.study.version}; seed {seed}; "
-        f"code {code_version()}."
-    )
+    version = study.study.version
+    return f"Study {study.name}, version {version}; seed {seed}; code {code_version()}."
 
 
 def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:

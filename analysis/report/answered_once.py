@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.findings.comparison_words import NAME
-from analysis.result import Comparison
+from analysis.findings.finding import Comparison
 from analysis.tables.accuracy_table import Table
 from experiment.studies.analysis_plan import DIFFERENT_ENTRIES
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from analysis.figures.drawing import Drawing, save_drawing
 from analysis.findings.contrasts import label_in_words
+from analysis.findings.finding import Comparison
 from analysis.report.answered_once import leave_out_answered
 from analysis.report.design_words import (
     describe_lists,
@@ -23,7 +24,6 @@ from analysis.report.design_words import (
     fill_in,
     name_participants,
 )
-from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import ModelFacts, count_noun

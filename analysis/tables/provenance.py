@@ -77,7 +77,7 @@ class Provenance:
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
         trainings: Sentences on the trainings whose checkpoints were compared.
-        unscored_models: The names of models that were compared without score files.
+        compared_with: The names of models, and of tables of surprisal, without score files.
     """
 
     run: RunFacts
@@ -95,7 +95,7 @@ class Provenance:
     n_repeated: int = 0
     apart: Mapping[str, int] = field(default_factory=dict)
     trainings: Sequence[str] = ()
-    unscored_models: Sequence[str] = ()
+    compared_with: Sequence[str] = ()
 
     @property
     def simulated(self) -> bool:
@@ -151,10 +151,9 @@ class Provenance:
 
     @property
     def _of_models(self) -> list[str]:
-        if not self.models and self.unscored_models:
-            return [f"Models: {', '.join(self.unscored_models)}."]
         if not self.models:
-            return [*self.trainings] or ["People alone: no model was compared."]
+            named = [f"Compared with: {', '.join(self.compared_with)}."] * bool(self.compared_with)
+            return [*named, *self.trainings] or ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."
         described = (_describe_model(model, ties=self.asked.decides) for model in self.models)
         return [metric, *described, *self.trainings]

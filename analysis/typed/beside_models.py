@@ -49,7 +49,7 @@ def _run(inputs: FindingInputs) -> Findings:
         means = of_texts[["distance", "of_samples", "covered", "given", "rest"]].mean()
         summaries.append(
             {"model": model, "n_texts": len(pairs), **means, "low": low, "high": high}
-            | {"n_top": int(shares["rank"].max()) if shares["rank"].notna().any() else 0}
+            | {"n_top": int(completions["rank"].max()) if shares["rank"].notna().any() else 0}
         )
         texts.append(of_texts)
         words.append(shares.assign(model=model))

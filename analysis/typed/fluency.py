@@ -188,7 +188,7 @@ _ASKED = AskedFor(
     answer="list",
     measured="",
     methods=(
-        "Entries of a list that count as the same (see *Answers counted as the same*) count once; "
+        'Entries of a list that count as the same (see "Answers counted as the same") count once; '
         "the further ones are repetitions. Whether an entry fits the text is not checked. The "
         "interval of a text's mean number of entries is Student's, over people.",
         "The share of an entry is that of the people who saw the text; a person makes an entry or "

@@ -51,6 +51,11 @@ def base_version(version: str) -> str:
     return version.partition(_OF_GAP)[0]
 
 
+def gap_number(version: str) -> int:
+    """Return the number of the gap that a version is about, from 1."""
+    return int(version.partition(_OF_GAP)[2] or 1)
+
+
 def show_gap(text: str, version: str) -> str:
     """Return a text in which only the gap of a version is a gap."""
     number = version.partition(_OF_GAP)[2]

@@ -34,7 +34,9 @@ class NextWords:
 
     def count(self, word: str) -> int:
         """Return how many people typed a word."""
-        return self.counts.get(self.same.answer(self.texts[0], word), 0)
+        # A table of variants may count it as another answer in one of the texts.
+        answers = {self.same.answer(text, word) for text in self.texts}
+        return sum(self.counts.get(answer, 0) for answer in answers)
 
     def surprisal_bits(self, word: str) -> float:
         """Return people's surprisal of a word, smoothed as in the report of typed answers."""

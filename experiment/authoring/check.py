@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.authoring import key_checks, material_checks, question_checks, session_checks
+from experiment.authoring import (
+    font_checks,
+    key_checks,
+    material_checks,
+    question_checks,
+    session_checks,
+)
 from experiment.authoring.consent import check_consent, check_generated_sentences
 from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import ItemPlaces, lint
@@ -165,7 +171,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     session_checks.check_answers,
     session_checks.check_deadlines,
     session_checks.check_double_clicks,
-    session_checks.check_font,
+    font_checks.check_font,
     session_checks.check_pauses,
     question_checks.check_questionnaire,
     question_checks.check_wording,

@@ -7,6 +7,8 @@ from pathlib import Path
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
 from experiment.records import Item
+from experiment.responses.base import ResponseType
+from experiment.responses.registry import response_of
 from experiment.studies.key_errors import TomlLines, place
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 
@@ -27,6 +29,14 @@ class Examined:
     items: list[Item] = field(default_factory=list)
     built: BuiltLists | None = None
     _lines: TomlLines | None = None
+
+    @property
+    def response(self) -> ResponseType | None:
+        """The study's response type; None if it is wrong, which its own check reports."""
+        try:
+            return response_of(self.study)
+        except ParallaxError:
+            return None
 
     def at(self, *path: str | int) -> str:
         """Return the location of a key of study.toml: file, line and key."""

@@ -112,12 +112,8 @@ def check_constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 def check_readable(examined: Examined) -> Iterator[ParallaxError]:
     """Report items that the page of their response type cannot show, so no lists can be built."""
-    try:
-        response = response_of(examined.study)
-    except ParallaxError:
-        # The check of the response type reports this error.
-        return
-    if response.step_table is None and not response.details:
+    response = examined.response
+    if response is None or (response.step_table is None and not response.details):
         return
     wrong = []
     for item in examined.items:

@@ -13,7 +13,6 @@ from experiment.exclusion.selection import Selection
 from experiment.plugins import unknown_name
 from experiment.records import Kind
 from experiment.responses.base import Arrangement, ResponseType
-from experiment.responses.registry import response_of
 from experiment.studies.design import Design, holds
 from experiment.studies.question import BETWEEN_CHOICES, Question
 from experiment.studies.study import Rule
@@ -319,7 +318,7 @@ def load_sound_rules(examined: Examined) -> list[Rule]:
 def build_planned_study(examined: Examined) -> PlannedStudy:
     """Return a study as exclusion rules see it before anybody has taken part."""
     built = examined.built
-    response = _response(examined)
+    response = examined.response
 
     @cache
     def arranged(number: int) -> list[Arrangement]:
@@ -328,14 +327,6 @@ def build_planned_study(examined: Examined) -> PlannedStudy:
 
     lists = built.lists if built else ()
     return PlannedStudy(examined.study, examined.items, lists, response, arranged)
-
-
-def _response(examined: Examined) -> ResponseType | None:
-    try:
-        return response_of(examined.study)
-    except ParallaxError:
-        # The check of the response type reports this error.
-        return None
 
 
 def _load_rule_if_valid(rule: Rule) -> ExclusionRule | None:

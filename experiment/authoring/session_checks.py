@@ -1,4 +1,4 @@
-"""Checks of a session: keys, answers, places, breaks, pages, font, widths, lock-outs, deadlines."""
+"""Checks of a session: keys, answers, places, breaks, pages, widths, lock-outs, deadlines."""
 
 import re
 import unicodedata
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.authoring.examined import Examined
-from experiment.authoring.words import is_tag, script_of
 from experiment.errors import (
     ParallaxError,
     PluginError,
@@ -20,7 +19,6 @@ from experiment.records import PAIR
 from experiment.responses.base import Balance, Gives, ResponseType
 from experiment.responses.registry import answer_keys, response_of
 from experiment.responses.responders import RESPONDERS
-from experiment.studies.files import FONT_SUFFIX
 from experiment.studies.study import Study, Trials
 
 _MOST_PLACES = 100_000
@@ -28,11 +26,8 @@ _MOST_PLACES = 100_000
 
 def check_answers(examined: Examined) -> Iterator[ParallaxError]:
     """Report a wrong number of answer keys, and responders that cannot answer."""
-    study = examined.study
-    try:
-        response = response_of(study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    study, response = examined.study, examined.response
+    if response is None:
         return
     if response.types and "keys" in study.trial.model_fields_set:
         yield StudyError(
@@ -131,11 +126,8 @@ def check_places(examined: Examined) -> Iterator[ParallaxError]:
 
 def check_task_titles(examined: Examined) -> Iterator[ParallaxError]:
     """Report several tasks of a session that share one title, the study's."""
-    try:
-        tasks = response_of(examined.study).page_tasks
-    except ParallaxError:
-        # The check of the response type reports this error.
-        return
+    response = examined.response
+    tasks = response.page_tasks if response else {}
     untitled = [name for name, task in tasks.items() if not task["title"]]
     if len(untitled) > 1:
         yield StudyNote(
@@ -263,54 +255,14 @@ def report_missing_page(examined: Examined, page: str, location: str) -> Iterato
     )
 
 
-_WOFF2_SIGNATURE = b"wOF2"
-# The font is part of the page that every participant loads.
-_LARGEST_FONT_BYTES = 300_000
-# The scripts of the font that comes with the page (webapp/static/noto-sans.css), by ISO 15924.
-_NOTO_SCRIPTS = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
 # The width of the narrowest phone.
 _NARROWEST_PX = 320
 
 
-def check_font(examined: Examined) -> Iterator[ParallaxError]:
-    """Report a font that is missing, invalid or too large, or lacks the language's letters."""
-    study, location = examined.study, examined.at("trial", "font")
-    name, language = study.trial.font, study.study.language
-    if name == "noto" and is_tag(language) and script_of(language) not in _NOTO_SCRIPTS:
-        yield StudyNote(
-            f'the font "noto" has no letters of the language "{language}": pages show '
-            "that language in the device's own font",
-            where=location,
-            expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
-        )
-    if not name.endswith(FONT_SUFFIX):
-        return
-    try:
-        content = study.read_bytes(name)
-    except OSError:
-        yield StudyError(
-            f'there is no file "{name}"', where=location, expected="a file in the study's folder"
-        )
-        return
-    if not content.startswith(_WOFF2_SIGNATURE):
-        yield StudyError(
-            f'the file "{name}" is not a WOFF2 font', where=location, expected="a font in WOFF2"
-        )
-    elif len(content) > _LARGEST_FONT_BYTES:
-        yield StudyError(
-            f'the font "{name}" has {len(content):,} bytes, which every participant downloads',
-            where=location,
-            expected=f"at most {_LARGEST_FONT_BYTES:,}",
-            remedy="Reduce it to the characters that the study shows (pyftsubset)",
-        )
-
-
 def check_widths(examined: Examined) -> Iterator[ParallaxError]:
     """Report the widest word that does not fit on one line of a phone's screen."""
-    try:
-        response = response_of(examined.study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    response = examined.response
+    if response is None:
         return
     widest, widest_item, window_width, number = "", None, 0, 0
     for item in examined.items:
@@ -339,11 +291,8 @@ def _measure_width(word: str) -> int:
 
 def check_deadlines(examined: Examined) -> Iterator[ParallaxError]:
     """Report deadlines that cannot be met, or that participants are not told."""
-    study = examined.study
-    try:
-        response = response_of(study)
-    except ParallaxError:
-        # The check of the response type reports this error.
+    study, response = examined.study, examined.response
+    if response is None:
         return
     tasks = response.types or {"": response}
     with_one = {name: type_ for name, type_ in tasks.items() if type_.deadline_ms is not None}

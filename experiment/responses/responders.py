@@ -81,18 +81,17 @@ class Typist(Protocol):
         """Return what is typed for a word, in as many characters."""
 
 
-def load_responder(name: str, *, own_code: bool = True) -> Responder:
+def load_responder(name: str) -> Responder:
     """Return a responder by name.
 
     Args:
         name: A registered name, or ``"module:Class"`` for the user's own responder.
-        own_code: Whether the user's own code may be imported.
 
     Raises:
         UnknownNameError: No responder has this name.
-        PluginError: The class cannot or must not be imported, or is not a responder.
+        PluginError: The class cannot be imported, or is not a responder.
     """
-    return cast(type[Responder], RESPONDERS.load(name, own_code=own_code))()
+    return cast(type[Responder], RESPONDERS.load(name))()
 
 
 class Accurate:

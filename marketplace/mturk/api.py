@@ -9,12 +9,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.control import FaultPlan, close_connection
 from marketplace.mturk.errors import WireError
-from marketplace.mturk.operations import (
-    assignments,
-    hits,
-    notifications,
-    qualifications,
-)
+from marketplace.mturk.operations import assignments, hits, notifications, qualifications
 from marketplace.mturk.store import Store
 from marketplace.mturk.wire import (
     Call,

@@ -1,7 +1,6 @@
 """A local stand-in for Prolific: its API and its participants' site, with play money."""
 
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +29,9 @@ def create_prolific(
     *,
     currency: str = "GBP",
     balance_minor: int = BALANCE_MINOR,
-    features: Collection[str] = FEATURES,
     token: str = "",
     bulk_s: float = 0.0,
     now: Clock = utc_now,
-    sleep: Callable[[float], object] = time.sleep,
     webhooks_by_themselves: bool = True,
     public: bool = False,
 ) -> Flask:
@@ -44,11 +41,9 @@ def create_prolific(
         folder: Folder of its state; created if missing.
         currency: The workspace's currency, ``GBP`` or ``USD``, if the folder is new.
         balance_minor: The wallet's play money in minor units, if the folder is new.
-        features: The optional features that are enabled for the workspace.
         token: The accepted API token; empty accepts any.
         bulk_s: Seconds until an asynchronous call's work is done.
         now: The real clock; the stand-in's clock runs ahead of it by an adjustable time.
-        sleep: Delays the answers that a fault makes slow.
         webhooks_by_themselves: Whether events are delivered as they happen; otherwise only when the
             control API requests it.
         public: Whether users of other machines can reach it: then there is no control
@@ -63,9 +58,9 @@ def create_prolific(
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.config["SESSION_COOKIE_NAME"], app.config["SESSION_COOKIE_SAMESITE"] = "prolific", "Lax"
     account = _account_factory(
-        currency, deposited_minor=balance_minor, features=list(features), token=token, bulk_s=bulk_s
+        currency, deposited_minor=balance_minor, features=list(FEATURES), token=token, bulk_s=bulk_s
     )
-    store, faults = Store(folder, account, now, apply_expiry), ProlificFaultPlan(sleep)
+    store, faults = Store(folder, account, now, apply_expiry), ProlificFaultPlan()
     app.extensions[EXTENSION] = store
     _add_blueprints(app, store, faults, by_themselves=webhooks_by_themselves, public=public)
     return app

@@ -151,14 +151,19 @@ def _count_in_progress(moment: Moment, study: Study) -> int:
     return moment.session.execute(count_query).scalar_one()
 
 
-def _free_link(moment: Moment, study: Study) -> int:
-    used = dict(
+def count_places_by_link(moment: Moment, study: Study) -> dict[int, int]:
+    """Return how many places of each link of a study are taken, by the link's number."""
+    return dict(
         moment.session.execute(
             select(Submission.link, func.count())
             .where(Submission.study_id == study.id, Submission.status.in_(TAKING_STATUSES))
             .group_by(Submission.link)
         ).all()
     )
+
+
+def _free_link(moment: Moment, study: Study) -> int:
+    used = count_places_by_link(moment, study)
     links = study.fields.get("access_details", [])
     free = (n for n, link in enumerate(links) if used.get(n, 0) < link["total_allocation"])
     return next(free, 0)

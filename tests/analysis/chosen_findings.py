@@ -11,9 +11,8 @@ import pytest
 
 from analysis import comparison
 from analysis.data.load import ExportedRun, Scores
-from analysis.findings.finding import ComparisonOptions, Finding, FindingInputs
+from analysis.findings.finding import Comparison, ComparisonOptions, Finding, FindingInputs
 from analysis.responses.base import ResponseAnalysis
-from analysis.result import Comparison
 
 # What the first lines of a report are made of.
 _OF_THE_SUMMARY = ("accuracy", "ratings", "rating_effects", "yes_no")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from matplotlib.backends import _backend_pdf_ps as fonts
 
-from analysis.result import Comparison
+from analysis.findings.finding import Comparison
 from tests.analysis import small_run
 
 

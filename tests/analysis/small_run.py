@@ -7,8 +7,7 @@ from pathlib import Path
 
 from analysis.comparison import compare
 from analysis.data.load import load_run, load_scores
-from analysis.findings.finding import ComparisonOptions
-from analysis.result import Comparison
+from analysis.findings.finding import Comparison, ComparisonOptions
 from experiment.tables.files import write_table
 from experiment.tables.schemas import (
     ANSWERS,

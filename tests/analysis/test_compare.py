@@ -17,8 +17,7 @@ from analysis.compare import command, compare
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS, save_drawing
-from analysis.findings.finding import ComparisonOptions
-from analysis.result import Comparison
+from analysis.findings.finding import Comparison, ComparisonOptions
 from analysis.scores.metrics import METRICS
 from experiment.tables.atomic_write import WritingError
 from tests.analysis import small_run

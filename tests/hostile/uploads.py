@@ -301,8 +301,3 @@ def _file(content: bytes, name: str) -> tuple[io.BytesIO, str]:
 def _cpu_s() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
-
-
-def largest_process_mib() -> int:
-    """Return how much memory the largest process took that was started here."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024

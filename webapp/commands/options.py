@@ -1,5 +1,6 @@
 """Shared by commands: the option that names the installation, and its opened database."""
 
+import getpass
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -108,6 +109,11 @@ _REMAINING_DATA = {
     "sqlite": ("log file", "Stop the server once to empty it."),
     "postgresql": ("files", "Try again when it has ended: parallax db scrub"),
 }
+
+
+def name_operator() -> str:
+    """Return the name under which the audit log lists what a command does."""
+    return f"{getpass.getuser()} (command line)"
 
 
 @contextmanager

@@ -1,13 +1,17 @@
 """``parallax projects``: the owners of runs, and the limits of each project."""
 
-import getpass
 from pathlib import Path
 
 import click
 from sqlalchemy import select
 
 from experiment.tables.files import text_table
-from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
+from webapp.commands.options import (
+    add_instance_option,
+    add_new_instance_option,
+    name_operator,
+    open_sessions,
+)
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
@@ -56,7 +60,7 @@ def list_(instance: Path) -> None:
 def add(name: str, instance: Path) -> None:
     """Add a project NAME, which has no member yet."""
     with open_sessions(instance).begin() as session:
-        flow.add_project(session, name, by=_name_operator(), now=utc_now())
+        flow.add_project(session, name, by=name_operator(), now=utc_now())
     click.echo(
         f"{name} is added. To give it a manager: parallax projects member {name} USER manager"
     )
@@ -91,7 +95,7 @@ def limits(
     with open_sessions(instance).begin() as session:
         project = flow.find_open_project(session, name, change=True)
         if new_limits:
-            flow.set_limits(session, project, new_limits, by=_name_operator(), now=utc_now())
+            flow.set_limits(session, project, new_limits, by=name_operator(), now=utc_now())
         summary = ", ".join(
             f"{getattr(project, key) or 'any number of'} {key[5:]}" for key in changed
         )
@@ -117,7 +121,7 @@ def end(name: str, yes: bool, instance: Path) -> None:
             click.confirm("End the project all the same?", abort=True)
     with sessions.begin() as session:
         project = flow.find_project(session, name, change=True)
-        flow.end_project(session, project, by=_name_operator(), now=utc_now())
+        flow.end_project(session, project, by=name_operator(), now=utc_now())
     click.echo(f"{name} has ended. Owners still see its runs.")
 
 
@@ -161,7 +165,7 @@ def invite(name: str, role: str, instance: Path) -> None:
     """Print a code that makes one person ROLE in NAME."""
     with open_sessions(instance).begin() as session:
         project = flow.find_open_project(session, name, change=True)
-        code = invite_(session, project, ProjectRole(role), by=_name_operator(), now=utc_now())
+        code = invite_(session, project, ProjectRole(role), by=name_operator(), now=utc_now())
     click.echo("Send this code to one person; it works once, within seven days, at the page")
     click.echo("/researcher/join of the server:")
     click.echo(code)
@@ -171,12 +175,8 @@ def _change_membership(instance: Path, name: str, user: str, role: ProjectRole |
     with open_sessions(instance).begin() as session:
         project = flow.find_open_project(session, name, change=True)
         who = find_user(session, user)
-        set_member(session, project, who, role, by=_name_operator(), now=utc_now())
+        set_member(session, project, who, role, by=name_operator(), now=utc_now())
 
 
 def _format_limit(used: int, most: int) -> str:
     return f"{used} of {most}" if most else f"{used}"
-
-
-def _name_operator() -> str:
-    return f"{getpass.getuser()} (command line)"

@@ -8,7 +8,12 @@ from typing import TextIO
 import click
 
 from experiment.tables.files import text_table
-from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
+from webapp.commands.options import (
+    add_instance_option,
+    add_new_instance_option,
+    name_operator,
+    open_sessions,
+)
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.tokens import Tokens
@@ -67,7 +72,7 @@ def add(
     password_hash = "" if no_password else hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
         accounts.add_user(
-            session, name, Role(role), password_hash, by=_name_operator(), now=utc_now()
+            session, name, Role(role), password_hash, by=name_operator(), now=utc_now()
         )
     click.echo(f"{name} can sign in as {role}.")
 
@@ -80,7 +85,7 @@ def role(name: str, role: str, instance: Path) -> None:
     """Give NAME another ROLE."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.set_role(session, user, Role(role), by=_name_operator(), now=utc_now())
+        accounts.set_role(session, user, Role(role), by=name_operator(), now=utc_now())
     click.echo(f"{name} is {role} from now on.")
 
 
@@ -93,7 +98,7 @@ def password(name: str, password_file: TextIO | None, instance: Path) -> None:
     password_hash = hash_password(_read_password(password_file))
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.set_password(session, user, password_hash, by=_name_operator(), now=utc_now())
+        accounts.set_password(session, user, password_hash, by=name_operator(), now=utc_now())
     click.echo(f"{name} has a new password and is signed out everywhere.")
 
 
@@ -104,7 +109,7 @@ def disable(name: str, instance: Path) -> None:
     """Disable the account of NAME; the audit log stays."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.disable_user(session, user, by=_name_operator(), now=utc_now())
+        accounts.disable_user(session, user, by=name_operator(), now=utc_now())
     click.echo(f"{name} can no longer sign in.")
 
 
@@ -115,7 +120,7 @@ def enable(name: str, instance: Path) -> None:
     """Enable the account of NAME again."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        accounts.enable_user(session, user, by=_name_operator(), now=utc_now())
+        accounts.enable_user(session, user, by=name_operator(), now=utc_now())
     click.echo(f"{name} can sign in again.")
 
 
@@ -143,7 +148,7 @@ def password_link(name: str, instance: Path) -> None:
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        token = create_password_link(session, user, by=_name_operator(), now=utc_now())
+        token = create_password_link(session, user, by=name_operator(), now=utc_now())
     click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
 
 
@@ -192,7 +197,7 @@ def drop_factor(name: str, instance: Path) -> None:
     """Remove the second factor of NAME, who lost it."""
     with open_sessions(instance).begin() as session:
         user, now = accounts.find_user(session, name), utc_now()
-        removed = remove_factor(session, user, by=_name_operator(), now=now)
+        removed = remove_factor(session, user, by=name_operator(), now=now)
         sign_out_everywhere(session, user, now)
     click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
 
@@ -215,11 +220,7 @@ def _read_password(file: TextIO | None) -> str:
     return password
 
 
-def _name_operator() -> str:
-    return f"{getpass.getuser()} (command line)"
-
-
-@click.command()
+@users.command()
 @click.argument("name")
 @add_instance_option
 def tokens(name: str, instance: Path) -> None:
@@ -240,7 +241,7 @@ def tokens(name: str, instance: Path) -> None:
     click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")
 
 
-@click.command("revoke-token")
+@users.command("revoke-token")
 @click.argument("name")
 @click.argument("number", type=int)
 @add_instance_option
@@ -248,11 +249,5 @@ def revoke_token(name: str, number: int, instance: Path) -> None:
     """End the token NUMBER of NAME at once."""
     with open_sessions(instance).begin() as session:
         user = accounts.find_user(session, name)
-        revoke_user_token(
-            session, user, number, by=f"{getpass.getuser()} (command line)", now=utc_now()
-        )
+        revoke_user_token(session, user, number, by=name_operator(), now=utc_now())
     click.echo(f"The token {number} of {name} is revoked.")
-
-
-users.add_command(tokens)
-users.add_command(revoke_token)

@@ -159,6 +159,14 @@ class Jobs:
         attributes = {name: value for name, value in record.items() if name in Job.__slots__}
         return Job(**attributes | {"state": JobState(record["state"])})
 
+    def find_of(self, subject: str, job_id: str) -> Job | None:
+        """Return a job of a run or a study; None if it has no such job."""
+        try:
+            job = self.find(job_id)
+        except KeyError:
+            return None
+        return job if job.subject == subject else None
+
     def add_marks(self, job_id: str, people: Iterable[str]) -> None:
         """Add marks of data that a job uses to those already stored."""
         with (self.folder(job_id) / _MARKS_FILE).open("a", encoding="utf-8", newline="\n") as file:

@@ -115,11 +115,8 @@ def _make_job_subject(called: str) -> str:
 
 
 def _find_job(called: str, job_id: str) -> Job:
-    try:
-        job = get_long_jobs().find(job_id)
-    except KeyError:
-        job = None
-    if job is None or job.subject != _make_job_subject(called):
+    job = get_long_jobs().find_of(_make_job_subject(called), job_id)
+    if job is None:
         problem = "The study has no such simulation."
         raise RequestError(problem, status=404, code="no_job")
     return job

@@ -213,11 +213,8 @@ def find_report_job(ref: str, job_id: str) -> Job:
     Raises:
         RequestError: The run has no such report.
     """
-    try:
-        job = get_long_jobs().find(job_id)
-    except KeyError:
-        job = None
-    if job is None or job.subject != ref:
+    job = get_long_jobs().find_of(ref, job_id)
+    if job is None:
         raise RequestError("The run has no such report.", status=404, code="no_report")
     return job
 

@@ -274,12 +274,8 @@ def describe_rules(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 
     Never why it stopped, which would say something of the answers.
     """
-    stored = session.execute(
-        select(StudyFile.run_id, StudyFile.content).where(
-            StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
-        )
-    )
-    with_rule = {run_id for run_id, content in stored if _has_rule(content)}
+    contents = _load_study_contents(session, runs)
+    with_rule = {run_id for run_id, content in contents.items() if _has_rule(content)}
     ruled_runs = [run for run in runs if run.id in with_rule]
     if not ruled_runs:
         return {}
@@ -336,13 +332,19 @@ def list_titles(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 
     Building a study takes tens of milliseconds, too long for a list of many runs.
     """
+    contents = _load_study_contents(session, runs)
+    titles = {run_id: _read_title(content) for run_id, content in contents.items()}
+    return {run.id: titles.get(run.id) or run.study for run in runs}
+
+
+def _load_study_contents(session: Session, runs: Sequence[Run]) -> dict[int, bytes]:
+    """Return study.toml of each run, by the run's id."""
     stored = session.execute(
         select(StudyFile.run_id, StudyFile.content).where(
             StudyFile.run_id.in_([run.id for run in runs]), StudyFile.name == STUDY_FILE
         )
     )
-    titles = {run_id: _read_title(content) for run_id, content in stored}
-    return {run.id: titles.get(run.id) or run.study for run in runs}
+    return dict(stored.all())
 
 
 @lru_cache(maxsize=1_000)

@@ -36,7 +36,7 @@ PAGES = {
         (
             "analysis.compare",
             "analysis.comparison",
-            "analysis.result",
+            "analysis.findings.finding",
             "analysis.data.facts",
             "analysis.data.load",
             "analysis.data.join",

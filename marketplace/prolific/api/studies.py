@@ -10,8 +10,8 @@ from marketplace.prolific.api.middleware import API, ApiRouter, Reply, read_json
 from marketplace.prolific.api.serializers import paginate, serialize_study, serialize_study_summary
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.money import TAKING_STATUSES, Cost, cost_of, projected_cost
-from marketplace.prolific.participation import public_key_set
+from marketplace.prolific.money import Cost, cost_of, projected_cost
+from marketplace.prolific.participation import count_places_by_link, public_key_set
 from marketplace.prolific.people import check_filters, find_group
 from marketplace.prolific.store import Moment, Payment, Project, Study, Submission
 from marketplace.prolific.studies import ACTIONS, add_places, apply_action, update_status
@@ -187,13 +187,7 @@ def _serialize_cost(cost: Cost, currency: str) -> dict[str, Any]:
 
 
 def _serialize_link_progress(moment: Moment, study: Study) -> dict[str, Any]:
-    taken_by_link = dict(
-        moment.session.execute(
-            select(Submission.link, func.count())
-            .where(Submission.study_id == study.id, Submission.status.in_(TAKING_STATUSES))
-            .group_by(Submission.link)
-        ).all()
-    )
+    taken_by_link = count_places_by_link(moment, study)
     links = study.fields.get("access_details", [])
     shares = [{**link, "allocated": taken_by_link.get(n, 0)} for n, link in enumerate(links)]
     return {"id": study.ref, "progress": shares}

@@ -11,9 +11,9 @@ import pytest
 
 from analysis.data.load import ExportedRun, Scores, load_scores
 from analysis.findings.comparison_words import comparison_sentences, words_of
+from analysis.findings.finding import Comparison as Report
 from analysis.findings.finding import ComparisonOptions
 from analysis.report.answered_once import leave_out_answered
-from analysis.result import Comparison as Report
 from experiment.studies.analysis_plan import Comparison
 from experiment.studies.load import load_study
 from tests.analysis.chosen_findings import compare_by

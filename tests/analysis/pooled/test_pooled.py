@@ -131,6 +131,17 @@ def test_a_one_sided_comparison_has_a_bound_and_a_one_sided_p(write: Write):
     assert "(95% interval from \N{MINUS SIGN}1.3, one-sided; p = .058)" in sentence
 
 
+def test_one_task_of_several_languages_is_pooled_and_corrected_for_all_tasks(write: Write):
+    folders = [
+        write(f"{language}/ratings", {"n_in_family": 3}, language=language)
+        for language in ("de", "fr")
+    ]
+    reports = read_reports(folders)
+    assert [report.name for report in reports] == ["de", "fr"]
+    pooled, _, _ = pool_comparisons(reports)
+    assert pooled["n_in_family"].tolist() == [3]
+
+
 def test_few_languages_and_several_comparisons_are_said(write: Write):
     both = [{"estimate": 0.1}, {"name": "other", "estimate": -0.1}]
     reports = read_reports([write("de", *both), write("fr", *both)])

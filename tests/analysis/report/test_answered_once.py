@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from analysis.findings.finding import Comparison
 from analysis.report.answered_once import leave_out_answered
-from analysis.result import Comparison
 from analysis.tables.accuracy_table import Column, Table
 
 _COLUMNS = tuple(Column(key, key, "text") for key in ("label", "points", "p", "p_holm", "in_z"))

@@ -12,9 +12,8 @@ from analysis.comparison import compare
 from analysis.data.kinds import keep_targets
 from analysis.data.load import ExportedRun, load_run
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import ComparisonOptions
+from analysis.findings.finding import Comparison, ComparisonOptions
 from analysis.responses.base import load_analysis
-from analysis.result import Comparison
 from analysis.tables.section import Section
 from analysis.takers.answers import TakerData, load_model_participants
 from analysis.takers.by_reading import (

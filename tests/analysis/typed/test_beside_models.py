@@ -13,6 +13,7 @@ from analysis.commands.import_judgments import judgments
 from analysis.compare import command as compare
 from analysis.errors import AnalysisError
 from analysis.readers.judgments import read_judgments
+from analysis.typed.beside_models import BESIDE_MODELS
 from analysis.typed.completions import Blank, complete, find_blanks, read_completions
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
 from analysis.typed.same_answers import SameAnswers
@@ -62,6 +63,28 @@ def test_forms_of_an_answer_are_added_and_whole_texts_are_relative(scored, proba
     assert shares.to_dict() == pytest.approx(probabilities)
 
 
+def test_the_models_own_words_are_counted_before_forms_of_one_answer_are_added():
+    key = {"item_id": "a", "version": "good"}
+    people = pd.DataFrame({**key, "participant": ["1", "2"], "typed": "sky", "no_answer": False})
+    own = pd.DataFrame({**key, "word": ["dog", "sky", "Sky"], "rank": [1, 2, 3], "scored": "word",
+                        "logprob_nats": np.log([0.5, 0.2, 0.1])})  # fmt: skip
+    study = SimpleNamespace(
+        analysis=SimpleNamespace(same_answers=()),
+        study=SimpleNamespace(language="en"),
+        response="typed",
+        trial=SimpleNamespace(parameters={}),
+        design=SimpleNamespace(block_of={}),
+    )
+    inputs = SimpleNamespace(
+        run=SimpleNamespace(study=study),
+        options=SimpleNamespace(variants={}, completions={"toy": own}),
+        data=SimpleNamespace(judgments=people),
+        context=SimpleNamespace(seed=1, table=lambda name, *_, **__: name),
+    )
+    findings = BESIDE_MODELS.run(inputs)
+    assert "100% of people's answers are among toy's 3 most probable words" in findings.summary[1]
+
+
 ITEMS = """item_id,construction,condition,sentence
 a1,cloze,end,the cat ___
 a2,cloze,inside,the ___ sees .
@@ -99,7 +122,7 @@ def test_a_report_has_models_words_beside_peoples(tmp_path, imported):
     given = ["--completions", tmp_path / "toy.csv", "--no-figures", "--out", tmp_path / "report"]
     run(compare, *imported, *given, "--embedding", tmp_path / "words.vec")
     page = (tmp_path / "report" / "report.html").read_text()
-    assert "Models: toy." in (tmp_path / "report" / "tables" / "completions.txt").read_text()
+    assert "Compared with: toy." in (tmp_path / "report" / "tables" / "completions.txt").read_text()
     assert "toy&#39;s distribution of words differ by a total variation of" in page
     assert "By meaning (words.vec), the energy distance" in page
     assert "words.vec (word vectors of 2 dimensions; SHA-256 " in page

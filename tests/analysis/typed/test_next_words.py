@@ -9,7 +9,8 @@ import pytest
 from analysis.commands.import_judgments import judgments
 from analysis.commands.reading import cloze
 from analysis.errors import AnalysisError
-from analysis.typed.next_words import normalise_beginning
+from analysis.typed.next_words import NextWords, normalise_beginning
+from analysis.typed.same_answers import SameAnswers
 from tests.analysis.typed.test_beside_models import run
 
 READING = Path(__file__).parents[3] / "docs" / "examples" / "self_paced"
@@ -64,6 +65,13 @@ def test_variants_count_as_the_word(tmp_path):
     run(cloze, READING, *given)
     table = pd.read_csv(tmp_path / "people.tsv", sep="\t").dropna()
     assert table["surprisal_bits"].tolist() == pytest.approx([log2(14 / 3.1), log2(14 / 0.1)])
+
+
+def test_a_word_that_is_a_variant_in_one_of_two_pooled_texts_counts_in_both():
+    same = SameAnswers({("b", "colour"): "color"})
+    # Of two people one typed colour in a, where it is itself, and one in b, where it is color.
+    typed = NextWords(("a", "b"), 2, {"colour": 1, "color": 1}, same)
+    assert typed.count("Colour") == 2 and typed.count("color") == 1
 
 
 def test_texts_that_nobody_read_are_refused(tmp_path):

@@ -53,6 +53,17 @@ def test_noto_is_said_to_lack_the_letters_of_scripts_that_do_not_travel(language
 
 
 @pytest.mark.parametrize(
+    ("language", "has"),
+    [("en", True), ("hi", True), ("zh", True), ("syr", False), ("nqo", False), ("zgh", False)],
+)
+def test_scripts_that_some_devices_lack_are_named(language: str, has: bool):
+    about = STUDY.study.model_copy(update={"language": language})
+    said = _said(_with_font("system").model_copy(update={"study": about}))
+    lacks = f'not every device has a font for the letters of the language "{language}"'
+    assert (lacks not in said) == has
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"OTTO", 'the file "own.woff2" is not a WOFF2 font'),

@@ -213,6 +213,7 @@ def shape_of(run: ExportedRun, slower: Callable[[np.ndarray], np.ndarray]) -> pd
     )
     found = compare_by(("surprisal_shape",), planted, [], options)
     assert "surprisal_shape" in {one.name for one in found.drawings}
+    assert "Compared with: m." in found.provenance.sentences
     return found.statistics["surprisal_shape"].iloc[0]
 
 
