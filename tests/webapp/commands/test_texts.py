@@ -74,7 +74,7 @@ def test_a_translation_that_loses_a_placeholder_leaves_the_catalogue_as_it_was(s
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ("a,b\n1,2\n", "lacks the column english"),
+        ("a,b\n1,2\n", "the table lacks the column english.*`parallax study texts` wrote them"),
         ("english,correction\nNext,\n", "corrects nothing"),
         (
             "english,correction\nNextt,Seuraava\n",
@@ -88,6 +88,12 @@ def test_another_table_is_refused(study, table, problem):
     with pytest.raises(StudyError, match=problem):
         run(study, path)
     assert not (study / "texts/fi/messages.po").exists()
+
+
+def test_a_table_of_another_kind_is_not_written(study):
+    with pytest.raises(StudyError, match=r"the table is a CSV.*a name ending in \.csv"):
+        run(study, "--out", study / "texts.xlsx")
+    assert not (study / "texts.xlsx").exists()
 
 
 def test_a_built_in_study_is_refused(study):
