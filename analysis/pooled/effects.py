@@ -215,8 +215,8 @@ def _write_sentence(row: Mapping[Any, Any], by_report: pd.DataFrame, noun: str) 
             f"{amount(row['next_high'])} (95%)"
         )
     return (
-        f"{sentence}. Its own interval is above 0 in {above} and below 0 in {below} of "
-        f"{len(own)} {noun}s."
+        f"{sentence}. By their own intervals, the effect is above 0 in {above} and below 0 in "
+        f"{below} of {len(own)} {noun}s."
     )
 
 

@@ -19,7 +19,7 @@ from analysis.figures.drawing import (
 from analysis.findings.comparison_words import words_of
 from analysis.statistics.resample import Floats
 
-_ROW_INCHES, _PANEL_INCHES = 0.2, 0.75
+_ROW_INCHES, _PANEL_INCHES, _LEGEND_INCHES = 0.2, 0.75, 0.25
 _APART = 0.16  # of own and pooled marks in a row
 _POOLED_COLOUR = MODELS[0][0]
 
@@ -41,13 +41,13 @@ def pooled_figure(
     ]
     heights = [_PANEL_INCHES + _ROW_INCHES * (len(own) + 1) for _, own in panels]
     with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES, sum(heights))
+        figure = new_figure(PAGE_INCHES, sum(heights) + _LEGEND_INCHES)
         axes_of_panels = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for axes, (row, own) in zip(axes_of_panels[:, 0], panels, strict=True):
             _draw_panel(axes, row, own, noun)
         first = axes_of_panels[0, 0]
-        first.legend(
-            loc="lower left", bbox_to_anchor=(0, 1.12), ncols=4, frameon=False, borderaxespad=0
+        figure.legend(
+            *first.get_legend_handles_labels(), loc="outside upper left", ncols=4, frameon=False
         )
         if simulated:
             warn_of_programs(first)

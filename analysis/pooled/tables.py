@@ -134,7 +134,7 @@ def accuracy_table(reports: Sequence[Report], noun: str, origin: tuple[str, ...]
     wide = wide.sort_values("construction", kind="stable").rename(columns={"construction": "group"})
     is_model = rows.drop_duplicates("judge").set_index("judge")["is_model"]
     columns = (
-        Column(f"judge_{n}", "Humans" if not is_model[judge] else judge,
+        Column(f"judge_{n}", "People" if not is_model[judge] else judge,
                "accuracy" if is_model[judge] else "estimate")
         for n, judge in enumerate(judges)
     )  # fmt: skip
