@@ -45,6 +45,10 @@ _OWN_STUDY = {
     "preview": Lazy(
         "webapp.commands.preview", "Show one trial of each kind of STUDY in the browser."
     ),
+    "texts": Lazy(
+        "webapp.commands.texts",
+        "Write the buttons and messages of STUDY's pages as a table, or read TABLE back.",
+    ),
     "static": Lazy(
         "webapp.commands.static",
         "Write STUDY as a folder of static files, which any web host serves.",

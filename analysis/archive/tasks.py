@@ -21,6 +21,7 @@ _INSPECT = '''\
 Each sample's metadata have `human_share`, the share of people who chose the expected option,
 `human_n`, and `human_ceiling`, the share with which a judge of one answer can agree at most.
 """
+# Licences: {licences!r}
 
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def {name}() -> Task:
 def write_tasks(items: Sequence[JudgedItem], about: Metadata, folder: Path) -> None:
     """Write both tasks with their data, each into its own folder."""
     simulated = bool(about.provenance["simulated"])
-    _write_lm_eval(items, about.study.name, folder / "lm_eval", simulated=simulated)
+    _write_lm_eval(items, about, folder / "lm_eval", simulated=simulated)
     _write_inspect(items, about, folder / "inspect", simulated=simulated)
 
 
@@ -68,9 +69,10 @@ def _human_fields(item: JudgedItem, *, simulated: bool) -> dict[str, object]:
 
 
 def _write_lm_eval(
-    items: Sequence[JudgedItem], name: str, folder: Path, *, simulated: bool
+    items: Sequence[JudgedItem], about: Metadata, folder: Path, *, simulated: bool
 ) -> None:
     folder.mkdir()
+    name = about.study.name
     # The expected option comes second: if scores are equal, the harness takes the first
     # option, so a tie counts as wrong, as in Parallax.
     rows = [
@@ -94,7 +96,7 @@ def _write_lm_eval(
         "target_delimiter": " " if any(item.context for item in items) else "",
         "num_fewshot": 0,
         "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
-        "metadata": {"version": 1.0},
+        "metadata": {"version": 1.0, "licences": _name_licences(about)},
     }
     text = yaml.safe_dump(task, sort_keys=False, allow_unicode=True)
     head = (
@@ -125,7 +127,12 @@ def _write_inspect(
         )
     _write_lines(rows, folder / DATA)
     name = about.study.name
-    (folder / f"{name}.py").write_text(_INSPECT.format(name=name, data=DATA), "utf-8", newline="\n")
+    code = _INSPECT.format(name=name, data=DATA, licences=_name_licences(about))
+    (folder / f"{name}.py").write_text(code, "utf-8", newline="\n")
+
+
+def _name_licences(about: Metadata) -> str:
+    return about.statements.get("Licences", about.about.license)
 
 
 def _write_lines(rows: Sequence[Mapping[str, object]], path: Path) -> None:

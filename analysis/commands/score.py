@@ -162,7 +162,8 @@ def _describe_unknown_tokens(out: Path) -> str:
     if not n_unknown:
         return ""
     hint = (
-        " If these are words with marks or capitals, another --rendering gives it what it knows."
+        " If these are words with marks or capitals, give another --rendering: split_tokens sets "
+        "marks apart, split_lower_case_tokens also writes lower case."
         if n_unknown > _MANY_UNKNOWN * n_tokens
         else ""
     )

@@ -69,16 +69,17 @@ def list_sentences(
 
 def write_page(sentences: Sequence[Sentence], language: str) -> str:
     """Return the page, with its words in the language if they are known, or else in English."""
-    base = language.partition("-")[0].lower()
-    known = _read_words()
+    language_of_words = language if has_words(language) else _ENGLISH
     digest = sha256("\n".join(sorted(sentence.text for sentence in sentences)).encode("utf-8"))
     environment = Environment(
         loader=PackageLoader("analysis.natives", "."), autoescape=True, undefined=StrictUndefined
     )
     return environment.get_template("page.html").render(
         language=language,
-        direction="rtl" if base in _RIGHT_TO_LEFT else "ltr",
-        words=known.get(base, known[_ENGLISH]),
+        direction=_direction_of(language),
+        language_of_words=language_of_words,
+        direction_of_words=_direction_of(language_of_words),
+        words=_read_words()[_base_of(language_of_words)],
         sentences=sentences,
         identity=digest.hexdigest()[:_IDENTITY_DIGITS],
     )
@@ -86,7 +87,15 @@ def write_page(sentences: Sequence[Sentence], language: str) -> str:
 
 def has_words(language: str) -> bool:
     """Return whether the page has words in a language, named by a BCP 47 tag."""
-    return language.partition("-")[0].lower() in _read_words()
+    return _base_of(language) in _read_words()
+
+
+def _base_of(language: str) -> str:
+    return language.partition("-")[0].lower()
+
+
+def _direction_of(language: str) -> str:
+    return "rtl" if _base_of(language) in _RIGHT_TO_LEFT else "ltr"
 
 
 @cache

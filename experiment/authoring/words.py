@@ -208,5 +208,6 @@ def _note_missing_words(language: str) -> tuple[str, ...]:
     return (
         "The texts, the title and the questions are in English, because there are none in "
         f"{language}, only in {', '.join(languages_with_words())}. Translate them; `parallax "
-        "study check` lists what is still untranslated.",
+        "study check` lists what is still untranslated. `parallax study texts` writes the pages' "
+        "buttons as a table for a native speaker.",
     )

@@ -46,6 +46,7 @@ RENDERINGS = Registry(
         "after_space": "experiment.materials.render:after_space",
         "sentence_case": "experiment.materials.render:sentence_case",
         "lower_case_tokens": "experiment.materials.render:lower_case_tokens",
+        "split_tokens": "experiment.materials.render:split_tokens",
         "split_lower_case_tokens": "experiment.materials.render:split_lower_case_tokens",
         "running_text": "experiment.materials.render:running_text",
         "cased_tokens": "experiment.materials.render:cased_tokens",
@@ -127,7 +128,7 @@ def lower_case_tokens(text: str) -> str:
 
 
 def split_tokens(text: str) -> str:
-    """Return the words and marks of a part of a sentence as tokens."""
+    """Return the words and marks of a text as tokens, with its capitals; no full stop is added."""
     return " ".join(_TOKEN.findall(text))
 
 

@@ -34,24 +34,30 @@ def find_sources(items: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
+def catalogue_name(language: str) -> str:
+    """Return the path of a study's own translations within its folder."""
+    return f"texts/{language}/{CATALOGUE_FILE}"
+
+
 def own_messages(study: Study) -> Mapping[str, str]:
     """Return the study's own translations by English message; empty if there are none.
 
     Raises:
         StudyError: The catalogue cannot be read, or a translation has different placeholders.
     """
-    name = f"texts/{study.study.language}/{CATALOGUE_FILE}"
+    name = catalogue_name(study.study.language)
     try:
         text = study.read(name)
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
         raise _make_unreadable_error(str(study.folder / name), why_unread(error)) from error
-    return _read_messages(text, str(study.folder / name))
+    return read_messages(text, str(study.folder / name))
 
 
 @lru_cache(maxsize=64)
-def _read_messages(text: str, location: str) -> Mapping[str, str]:
+def read_messages(text: str, location: str) -> Mapping[str, str]:
+    """Return a catalogue's translations by English message; see ``own_messages``."""
     try:
         read = read_po(BytesIO(text.encode()), abort_invalid=True)
     except (PoFileError, ValueError) as error:

@@ -318,20 +318,40 @@ class HfScorer:
                 logprobs.update(zip(batch, self._run_batch(batch), strict=True))
         return logprobs
 
+    def _logits_at(self, ids: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+        """Return the logits at some tokens only: shape ``(indices, words)``.
+
+        A masked model needs one token of each row. Most of its work would be the last layer's for
+        all the other tokens, so that layer reads only these, if the model calls it as a module.
+        """
+        head, every = self.model.get_output_embeddings(), len(indices) == ids.numel()
+
+        def choose(_: torch.nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+            return (inputs[0].flatten(0, -2)[indices],)
+
+        is_linear = isinstance(head, torch.nn.Linear)
+        hook = head.register_forward_pre_hook(choose) if is_linear and not every else None
+        try:
+            read = self.model(input_ids=ids, attention_mask=torch.ones_like(ids))
+        finally:
+            if hook:
+                hook.remove()
+        logits: torch.Tensor = read.logits
+        if logits.ndim == 2:
+            return logits
+        # The large matrix is not copied without need.
+        return logits.flatten(0, 1) if every else logits.flatten(0, 1)[indices]
+
     @torch.inference_mode()
     def _run_batch(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
         device, n_places = self.model.device, [len(row.places) for row in rows]
         ids = torch.tensor([row.ids for row in rows], device=device)
-        logits = self.model(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
         row_numbers = torch.arange(len(rows), device=device).repeat_interleave(
             torch.tensor(n_places, device=device)
         )
         places = torch.tensor([p for row in rows for p in row.places], device=device)
         targets = torch.tensor([w for row in rows for w in row.wanted], device=device)
-        every_place = len(places) == ids.numel()  # then the large matrix is not copied
-        place_logits = (
-            logits.flatten(0, 1) if every_place else logits[row_numbers, places]
-        ).float()
+        place_logits = self._logits_at(ids, row_numbers * ids.shape[1] + places).float()
         logprobs = place_logits.gather(1, targets[:, None])[:, 0] - place_logits.logsumexp(dim=1)
         # Rounding can make a probability close to 1 exceed 1 by the last digit.
         all_logprobs = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)

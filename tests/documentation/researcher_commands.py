@@ -27,6 +27,7 @@ PAGES = {
     "study show": "*Studies*, the editor; *Launch a study*",
     "study try-rules": "*Studies*, Exclusion rules",
     "study preview": "a run's *Overview*, Its pages; the editor, Try what is saved",
+    "study texts": "none: a native speaker fills in the table elsewhere",
     "study static": "none: it writes a folder for another web host, with a copy of the program",
     "study privacy": "none: a draft for the ethics committee, which is edited outside",
     "study freeze": "none: its file is committed beside the study, which lies elsewhere",

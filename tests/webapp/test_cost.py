@@ -36,10 +36,10 @@ BUDGETS = {
     "consent": Cost(13, 4_320, 323),
     "link with an id": Cost(5, 2_570, 10_950),
     "consent with an id": Cost(14, 4_540, 323),
-    "page": Cost(4, 2_750, 10_250),
+    "page": Cost(4, 2_750, 10_820),
     "answer": Cost(5, 1_560, 26),
-    "program": Cost(0, 1_330, 31_630),
-    "questions": Cost(3, 3_270, 5_310),
+    "program": Cost(0, 1_330, 33_290),
+    "questions": Cost(3, 3_270, 5_720),
     "questionnaire": Cost(5, 2_790, 323),
     "closing": Cost(5, 3_770, 5_390),
 }

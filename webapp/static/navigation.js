@@ -142,7 +142,9 @@ export function showUnsent(waiting) {
   const notice = document.getElementById("offline");
   if (!notice) return;
   notice.hidden = !waiting;
-  notice.dataset.cause = server.hasFailed ? "server" : "connection";
+  const [connectionLost, serverError] = /** @type {Iterable<HTMLElement>} */ (notice.children);
+  connectionLost.hidden = server.hasFailed;
+  serverError.hidden = !server.hasFailed;
 }
 
 /** @param {boolean} waiting */

@@ -145,7 +145,7 @@ export class TrialView {
       option.hidden = !this.#responseScript.offered(option, trial);
     }
     this.#focusOptions();
-    this.#hideKeySettings();
+    if (this.#responseScript.keyless) for (const keys of this.#findAll(".keys")) keys.hidden = true;
     window.scrollTo(0, 0);
     const { gap_ms = 0 } = this.#settings;
     this.#place.classList.toggle("between", gap_ms > 0);
@@ -157,12 +157,6 @@ export class TrialView {
   /** Focuses the group of options: none is preselected, and the next Tab reaches the first one. */
   #focusOptions() {
     this.#findAll("[role=group]")[0]?.focus({ preventScroll: true });
-  }
-
-  /** Hides the settings of the keys if nothing is chosen by a key. */
-  #hideKeySettings() {
-    const [settings] = this.#findAll(".keys");
-    if (settings && this.#responseScript.keyless) settings.hidden = true;
   }
 
   /** Stops accepting choices. */

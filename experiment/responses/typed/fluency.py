@@ -97,11 +97,12 @@ class Fluency(OneVersion):
             is_free_text=True,
         ),
         Column("no_answer", "boolean", "whether there is no entry"),
-        Column(ENTRIES, "integer", "how many entries the list has"),
+        Column(ENTRIES, "integer", "how many entries the list has", unit="entry"),
         Column(
             DIFFERENT_ENTRIES,
             "integer",
             "how many of them differ after the normalisations; repetitions do not count",
+            unit="entry",
         ),
         Column(
             "entry_ms",

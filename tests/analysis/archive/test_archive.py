@@ -209,6 +209,7 @@ def test_both_tasks_hold_each_items_share_of_people_and_ceiling(made: Path):
     assert shares == {"s-1": (1, 1), "s-2": (0.5, 0.5), "p-1": (1, 1), "p-2": (0, 1)}
     task = yaml.safe_load((made / "lm_eval" / "small.yaml").read_text("utf-8"))
     assert task["output_type"] == "multiple_choice" and task["doc_to_target"] == 1
+    assert task["metadata"]["licences"] == "CC-BY-4.0"
     rows = map(json.loads, (made / "inspect/items.jsonl").read_text("utf-8").splitlines())
     good = {row["choices"][0 if row["target"] == "A" else 1] for row in rows}
     assert "The child sleeps." in good

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from analysis.archive.command import write_
@@ -83,6 +84,9 @@ def test_an_archive_lists_the_licences_of_answers_and_sentences(tmp_path: Path):
     zenodo = read(archive / "deposit" / "zenodo.json")["metadata"]
     assert zenodo["license"] == "cc-by-nc-sa-3.0" and said in zenodo["notes"]  # type: ignore[index]
     assert said in (archive / "README.md").read_text("utf-8")
+    task = yaml.safe_load((archive / "lm_eval" / "small.yaml").read_text("utf-8"))
+    assert task["metadata"]["licences"] == said
+    assert f"# Licences: {said!r}" in (archive / "inspect" / "small.py").read_text("utf-8")
 
 
 def test_the_sentences_licence_is_enough_but_not_an_unknown_one(tmp_path: Path):

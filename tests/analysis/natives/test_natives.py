@@ -49,13 +49,15 @@ def test_the_page_has_each_sentence_once_in_random_order_and_no_mark_of_the_expe
     assert {sentence.source for sentence in sentences} == {"a"}
     page = write_page(sentences, "de-AT")
     assert 'lang="de-AT" dir="ltr"' in page and "Klingt das richtig?" in page
-    assert all(page.count(f"<legend>{text}</legend>") == 1 for text in SENTENCES)
+    assert all(page.count(f">{text}</legend>") == 1 for text in SENTENCES)
 
 
 def test_words_are_english_in_other_languages_and_hebrew_runs_from_right_to_left():
     sentences = list_sentences(ITEMS, RENDERING, generator(1, "order"))
     assert "Does this sound right?" in write_page(sentences, "tr")
-    assert 'dir="rtl"' in write_page(sentences, "he")
+    assert '<html lang="he" dir="rtl">' in write_page(sentences, "he")
+    urdu = write_page(sentences, "ur")
+    assert '<html lang="en" dir="ltr">' in urdu and '<legend lang="ur" dir="rtl">' in urdu
 
 
 def test_some_frames_of_a_template_are_drawn_with_all_their_conditions():

@@ -17,6 +17,8 @@ from experiment.materials.render import RENDERINGS, render
         ("lower_case_tokens", "The  Author laughs", "the author laughs ."),
         ("lower_case_tokens", "well-known cats, don't run", "well-known cats , don't run ."),
         ("lower_case_tokens", "Is she rusty?", "is she rusty ?"),
+        ("split_tokens", "Ist die Ärztin müde, ja?", "Ist die Ärztin müde , ja ?"),
+        ("split_tokens", "The author laughs", "The author laughs"),
         ("split_lower_case_tokens", "The author laughs", "the author laughs"),
         ("split_lower_case_tokens", "Is she rusty?", "is she rusty ?"),
         ("sentence_case", "is she rusty?", "Is she rusty?"),
@@ -67,7 +69,10 @@ def test_a_text_after_a_space_is_the_text_after_a_space(text: str):
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*RENDERINGS} - {"as_written", "after_space", "split_lower_case_tokens"})
+    "name",
+    sorted(
+        {*RENDERINGS} - {"as_written", "after_space", "split_tokens", "split_lower_case_tokens"}
+    ),
 )
 @given(words=st.lists(st.text("abcdeé'-", min_size=1), min_size=1))
 def test_every_rendering_ends_the_sentence_and_has_single_spaces(name: str, words: list[str]):

@@ -125,6 +125,16 @@ def test_a_masked_model_hides_the_rest_of_a_word_but_not_the_words_after_it(mask
     assert among_others.logprobs_nats.tolist() == pytest.approx(expected, abs=1e-4)
 
 
+def test_the_last_layer_reads_only_the_hidden_tokens(masked: Path):
+    scorer = load_hf(str(masked))
+    read = []
+    head = scorer.model.get_output_embeddings()
+    head.register_forward_hook(lambda _, inputs, output: read.append(output.shape[0]))
+    [scores] = scorer.score([("", "the author laughs .")])
+    # the auth ##or laugh ##s . - each once, as the only one of its row.
+    assert len(scores.logprobs_nats) == sum(read) == 6
+
+
 def test_a_masked_model_flags_what_it_does_not_know(masked: Path):
     [scores] = load_hf(str(masked)).score([("", "the zebra laughs")])
     assert scores.unknown.tolist() == [False, True, False, False]

@@ -74,6 +74,7 @@ async function opened(more = {}, script = undefined) {
     if (!places.has(id)) places.set(id, Object.assign(new Place(id), { dataset: { ...TEXTS[id] } }));
     return places.get(id);
   };
+  place("offline").children = [new Place("connection"), new Place("server")];
   place("session").textContent = JSON.stringify(session);
   const goOn = new Place("go-on");
   const known = (id) => (["wrong-device", "before-2"].includes(id) ? null : place(id));
@@ -259,7 +260,7 @@ test("what becomes of an answer is said: quietly at first, at once where it does
   reply(new Response("busy", { status: 503 }));
   await settled();
   assert.deepEqual([indicator.textContent, page.place("offline").hidden, page.place("refused").hidden], ["Offline", false, true]);
-  assert.equal(page.place("offline").dataset.cause, "server");
+  assert.deepEqual(page.place("offline").children.map((cause) => cause.hidden), [true, false]);
   const leaving = new Event("beforeunload", { cancelable: true });
   window.dispatchEvent(leaving);
   assert.equal(leaving.defaultPrevented, true);

@@ -294,7 +294,7 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
             r'line 1: the header "good" .* Expected each column\'s name once',
         ),
         ("good,bad\na,b,c\n", "has 3 cells, but there are 2 columns"),
-        ('good,bad\n"a,b\n', "is incomplete"),
+        ('good,bad\n"a,b\n', "the table is incomplete .*quotation marks that come in pairs"),
         (
             "good,bad,item\na,b,1\nc,d,1\n",
             "line 3: .* occurs twice in the table; .* Renumber the items, or name the col",
