@@ -56,8 +56,8 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
         LmError: A text cannot be scored, or the model's files cannot be read.
     """
     type_, source, beginning = _resolve_model(model)
-    divided = loading.weights.bits or loading.weights.device_map
-    if type_ not in RECOMPUTERS or divided:
+    is_loaded_once = loading.weights.bits or loading.weights.device_map
+    if type_ not in RECOMPUTERS or is_loaded_once:
         scorer = scorer_of(model, replace(loading, fast=False))
         logprobs = [scorer.score([("", text)])[0].logprobs_nats for text in texts]
         return Recomputed(logprobs, False, loading.weights.rounding_nats)

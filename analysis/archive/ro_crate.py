@@ -19,7 +19,7 @@ def write_ro_crate(about: Metadata, folder: Path) -> None:
     files = [_file_entry(path, folder) for path in paths if path.name != RO_CRATE_FILE]
     people = [_person_entry(about, number) for number in range(len(about.creators))]
     places = {
-        creator.affiliation: {"@id": _own_id(creator.affiliation), "@type": "Organization",
+        creator.affiliation: {"@id": _local_id(creator.affiliation), "@type": "Organization",
                           "name": creator.affiliation}
         for creator in about.creators
         if creator.affiliation
@@ -88,7 +88,7 @@ def _root_entry(
 
 
 def _licence_id(licence: Licence) -> str:
-    return licence.url or _own_id(licence.name)
+    return licence.url or _local_id(licence.name)
 
 
 def _licence_entry(licence: Licence) -> dict[str, object]:
@@ -113,14 +113,14 @@ def _person_entry(about: Metadata, number: int) -> dict[str, object]:
         "familyName": contributor.family_name,
     }
     if contributor.affiliation:
-        fields["affiliation"] = {"@id": _own_id(contributor.affiliation)}
+        fields["affiliation"] = {"@id": _local_id(contributor.affiliation)}
     if contributor.roles:
         # The role names of the CRediT taxonomy.
         fields["description"] = f"CRediT: {', '.join(contributor.roles)}"
     return fields
 
 
-def _own_id(name: str) -> str:
+def _local_id(name: str) -> str:
     return "#" + "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 

@@ -23,7 +23,7 @@ from experiment.version import code_version
 from lm.loading_options import loading_options
 from lm.model_folder import atomic_write, model_identity
 from lm.registry import Device, load_scorer
-from lm.weights import Weights
+from lm.weights import DEFAULT_WEIGHTS, Weights
 
 _PATH = click.Path(path_type=Path)
 
@@ -72,6 +72,7 @@ def codes(
         "model": scorer.name,
         "trained_on": scorer.trained_on,
         "identity": model_identity(model),
+        "weights": weights.in_words or DEFAULT_WEIGHTS.dtype,
         "prompt": write_prompt(coding, AnswerToCode("", "", 1, text, "{answer}")),
         "code_version": code_version(),
         "sha256": hashlib.sha256(out.read_bytes()).hexdigest(),

@@ -61,22 +61,22 @@ def _draw_panel(axes: Axes, row: dict[object, object], own: pd.DataFrame, noun: 
     columns_drawn = ["estimate", "low", "high", "partly_low", "partly_high"]
     values = np.array([*own[columns_drawn].to_numpy(float).ravel(), row["low"], row["high"],
                        row["next_low"], row["next_high"]])  # fmt: skip
-    finite = scale(values[np.isfinite(values)])
-    axes_range = float(finite.min()), float(finite.max())
+    finite = values[np.isfinite(values)]
+    ends = float(finite.min()), float(finite.max())
     axes.axvline(0, color=GUIDE, zorder=0)
     for columns, offset, colour, marker, label in (
         (("estimate", "low", "high"), _APART, PEOPLE, "o", f"each {noun} by itself"),
         (("partly", "partly_low", "partly_high"), -_APART, _POOLED_COLOUR, "D",
          "partially pooled"),
     ):  # fmt: skip
-        middle, low, high = (scale(own[column].to_numpy(float)) for column in columns)
-        low, high = _within(axes_range, low), _within(axes_range, high)
+        middle, low, high = (
+            scale(_within(ends, own[column].to_numpy(float))) for column in columns
+        )
         axes.hlines(place + offset, low, high, color=colour, linewidth=0.9)
         axes.plot(middle, place + offset, marker, color=colour, markersize=3, label=label)
-    mean, low, high, next_low, next_high = (
-        float(_within(axes_range, scale(row[key])))
-        for key in ("mean", "low", "high", "next_low", "next_high")
-    )
+    keys = ("mean", "low", "high", "next_low", "next_high")
+    of_mean = _within(ends, np.array([row[key] for key in keys], float))
+    mean, low, high, next_low, next_high = scale(of_mean)
     axes.hlines([0], next_low, next_high, color=TEXT, linewidth=0.6, linestyle=":",
                 label=f"a further {noun}")  # fmt: skip
     axes.hlines([0], low, high, color=TEXT, linewidth=2)

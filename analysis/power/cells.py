@@ -170,7 +170,15 @@ class CountModel(TimesModel):
         return 1.0, np.inf
 
     def find_base(self, mean: float) -> float:
-        """Return the base at which the numbers have a mean, that of a log-normal distribution."""
+        """Return the base at which the numbers have a mean, that of a log-normal distribution.
+
+        Raises:
+            AnalysisError: No value gives the mean.
+        """
+        if not mean > 0:
+            raise AnalysisError(
+                f"lists cannot have a mean of {mean:g} entries", expected="means above 0"
+            )
         spread = self.spread
         sds = (
             spread.participants,

@@ -32,8 +32,8 @@ class AnswerToCode:
 
     Attributes:
         item_id: The item; empty if coders see no texts.
-        version: The version of its text.
-        gap: The gap's number, from 1.
+        version: The version of its text; empty if coders see no texts.
+        gap: The gap's number, from 1; 1 if coders see no texts.
         text: The text that it answers, as people saw it; empty if coders see no texts.
         typed: The answer, as it was first typed.
     """
@@ -76,27 +76,28 @@ def list_answers_to_code(run: ExportedRun) -> list[AnswerToCode]:
     rows = rows[(rows["answer"] != "") & ~rows["answer"].isin(listed)]
     rows = rows[~rows["item_id"].isin(caught)]
     rows = rows.drop_duplicates(_KEY if coding.show_text else ["answer"])
-    texts = show_texts(rows, run.items) if coding.show_text else [""] * len(rows)
+    if not coding.show_text:
+        return [AnswerToCode("", "", 1, "", typed) for typed in rows["typed"]]
     return [
         AnswerToCode(
-            row["item_id"] if coding.show_text else "",
+            row["item_id"],
             base_version(row["version"]),
             gap_number(row["version"]),
             text,
             row["typed"],
         )
-        for row, text in zip(rows.to_dict("records"), texts, strict=True)
+        for row, text in zip(rows.to_dict("records"), show_texts(rows, run.items), strict=True)
     ]
 
 
 def write_prompt(coding: Coding, answer: AnswerToCode) -> str:
     """Return what a model reads before it names the number of an answer's category."""
     numbers = {name: number for number, name in enumerate(coding.names, start=1)}
-    titles = [f"{numbers[each.name]}: {each.title}" for each in coding.categories]
+    titles = [f"{numbers[category.name]}: {category.title}" for category in coding.categories]
     examples = [
-        f"{_write_answer(each.text if coding.show_text else '', each.answer)} "
-        f"{numbers[each.category]}"
-        for each in coding.training
+        f"{_write_answer(example.text if coding.show_text else '', example.answer)} "
+        f"{numbers[example.category]}"
+        for example in coding.training
     ]
     asked = _write_answer(answer.text, answer.typed)
     return "\n\n".join([coding.question, "\n".join(titles), *examples, asked])

@@ -22,7 +22,14 @@ from experiment.authoring.study_toml import (
 )
 from experiment.authoring.words import StudyTask, choose_task, is_tag
 from experiment.comparisons.planned import planned_comparisons
-from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, prefix_location
+from experiment.errors import (
+    MaterialsError,
+    ParallaxError,
+    StudyError,
+    StudyNote,
+    prefix_location,
+    why_unread,
+)
 from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import collect_items, item_table
 from experiment.records import Item
@@ -101,7 +108,6 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
-    sources = find_sources(source)
     return write_new_study(
         folder,
         materials,
@@ -111,7 +117,7 @@ def new_study(
         response=response,
         block=block,
         lists=lists,
-        further_files={SOURCES_FILE: sources.read_text(encoding="utf-8")} if sources else {},
+        further_files=_read_sources(source),
     )
 
 
@@ -233,6 +239,21 @@ def _read_source(
         columns=columns,
         sheet=sheet,
     )
+
+
+def _read_sources(items: Path) -> Mapping[str, str]:
+    """Return the text of SOURCES.md of a table of items by its name; nothing if there is none."""
+    path = find_sources(items)
+    if path is None:
+        return {}
+    try:
+        return {SOURCES_FILE: path.read_text(encoding="utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        raise MaterialsError(
+            f"the origin of the items cannot be read: {why_unread(error)}",
+            where=str(path),
+            expected="text in UTF-8",
+        ) from error
 
 
 def _refuse_unknown_language(language: str) -> None:

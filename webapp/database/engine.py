@@ -98,33 +98,35 @@ def _postgres_engine(url: str, *, pooled: bool) -> Engine:
         **options,
     )
     if POOLER in parsed.query:
-        event.listen(engine, "do_connect", _connect_to_pooler if pooled else _connect_directly)
+        _choose_server(engine, pooled=pooled)
     return engine
 
 
-def _connect_directly(
-    _dialect: Dialect, _record: object, _arguments: object, parameters: dict[str, Any]
-) -> None:
-    del parameters[POOLER]
+def _choose_server(engine: Engine, *, pooled: bool) -> None:
+    """Connect to the pooler that the URL names, or else to PostgreSQL itself.
 
-
-def _connect_to_pooler(
-    _dialect: Dialect, _record: object, _arguments: object, parameters: dict[str, Any]
-) -> None:
-    """Connect to the pooler, without the parameters and prepared statements of a session.
+    A pooler takes no parameters of a session, and no prepared statements.
 
     Raises:
         WebappError: The URL does not say where the pooler is.
     """
-    host, _, port = parameters.pop(POOLER).rpartition(":")
+    host, _, port = str(engine.url.query[POOLER]).rpartition(":")
     if not (host and port.isdigit()):
         raise WebappError(
             f"{POOLER} does not say where the connection pooler is",
             where="database_url",
             expected=f"{POOLER}=HOST:PORT",
         )
-    parameters.pop("options", None)
-    parameters |= {"host": host, "port": port, "prepare_threshold": None}
+
+    @event.listens_for(engine, "do_connect")
+    def choose(
+        _dialect: Dialect, _record: object, _arguments: object, parameters: dict[str, Any]
+    ) -> None:
+        # Before SQLAlchemy 2.1, all connections of an engine share the parameters.
+        parameters.pop(POOLER, None)
+        if pooled:
+            parameters.pop("options", None)
+            parameters |= {"host": host, "port": port, "prepare_threshold": None}
 
 
 def _refuse_endless_waits(engine: Engine) -> None:

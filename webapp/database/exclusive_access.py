@@ -64,7 +64,12 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
     with engine.connect() as connection:
         if not long_lock(connection, _LOCK_KEY):
             raise _in_use_error()
-        yield
+        try:
+            yield
+        finally:
+            # A lost connection has released the lock; what was done under it is done.
+            with suppress(SQLAlchemyError):
+                connection.rollback()
 
 
 class _DatabaseLock:

@@ -159,7 +159,7 @@ class Jobs:
         attributes = {name: value for name, value in record.items() if name in Job.__slots__}
         return Job(**attributes | {"state": JobState(record["state"])})
 
-    def find_of(self, subject: str, job_id: str) -> Job | None:
+    def find_for(self, subject: str, job_id: str) -> Job | None:
         """Return a job of a run or a study; None if it has no such job."""
         try:
             job = self.find(job_id)

@@ -115,7 +115,7 @@ def _make_job_subject(called: str) -> str:
 
 
 def _find_job(called: str, job_id: str) -> Job:
-    job = get_long_jobs().find_of(_make_job_subject(called), job_id)
+    job = get_long_jobs().find_for(_make_job_subject(called), job_id)
     if job is None:
         problem = "The study has no such simulation."
         raise RequestError(problem, status=404, code="no_job")

@@ -213,7 +213,7 @@ def find_report_job(ref: str, job_id: str) -> Job:
     Raises:
         RequestError: The run has no such report.
     """
-    job = get_long_jobs().find_of(ref, job_id)
+    job = get_long_jobs().find_for(ref, job_id)
     if job is None:
         raise RequestError("The run has no such report.", status=404, code="no_report")
     return job

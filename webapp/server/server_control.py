@@ -82,14 +82,16 @@ def serve(
     instance = open_instance(instance)
     listening = _open_socket(host, port)
     announce(_server_url(listening))
+    environment = _server_environment(instance, listening)
     if not has_forking_server():
+        os.environ.update(environment)
         _serve_in_this_process(instance, listening)
         sys.exit(0)
     listening.set_inheritable(True)
     os.execve(
         sys.executable,
         _gunicorn_command(listening, workers, connections),
-        _server_environment(instance, listening),
+        environment,
     )
 
 

@@ -248,14 +248,14 @@ def _label_reader(column: str) -> Callable[[ListEntry], str | None]:
     if column in ITEM_COLUMNS:
         return attrgetter("kind" if column == "kind" else f"item.{column}")
 
-    def read_own_value(entry: ListEntry) -> str | None:
+    def read_value(entry: ListEntry) -> str | None:
         item = entry.item
         for values in (dict(item.extra), lemmas_of(item.features), lemmas_of(item.frame)):
             if values.get(column):
                 return values[column]
         return None
 
-    return read_own_value
+    return read_value
 
 
 def _make_spreads(entries: Sequence[ListEntry], design: Design) -> list[Spread]:

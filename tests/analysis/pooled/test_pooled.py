@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from analysis.errors import AnalysisError
 from analysis.pooled.command import command
 from analysis.pooled.effects import noun_of, pool_comparisons, summarise
+from analysis.pooled.figure import pooled_figure
 from analysis.pooled.reports import read_report, read_reports
 from analysis.pooled.sites import compare_sites, describe_sites
 
@@ -129,6 +130,17 @@ def test_a_one_sided_comparison_has_a_bound_and_a_one_sided_p(write: Write):
     assert np.isinf(by_report["high"]).all()
     [sentence] = summarise(pooled, by_report, "language")
     assert "(95% interval from \N{MINUS SIGN}1.3, one-sided; p = .058)" in sentence
+
+
+def test_a_one_sided_interval_of_times_ends_within_its_panel(write: Write):
+    reports = read_reports(estimates(write, 0.1, 0.3, 0.2, 0.5, -0.1))
+    for report in reports:
+        report.comparisons["measure"], report.comparisons["one_sided"] = "log_rt", "negative"
+        report.comparisons["low"] = None
+    pooled, by_report, _ = pool_comparisons(reports)
+    figure = pooled_figure(pooled, by_report, noun="language", simulated=False)
+    # -100 % is a time of 0, 10 standard deviations of .22 below the mean of .2 are -87 %.
+    assert figure.axes[0].dataLim.x0 > -87
 
 
 def test_one_task_of_several_languages_is_pooled_and_corrected_for_all_tasks(write: Write):

@@ -264,3 +264,5 @@ def test_numbers_of_entries_are_whole_and_have_the_expected_mean_and_spread():
     assert (drawn == np.rint(drawn)).all()
     assert drawn.mean() == pytest.approx(16, abs=0.1)
     assert drawn.std() / 16 == pytest.approx(sqrt(exp(0.09) - 1), rel=0.03)
+    with pytest.raises(AnalysisError, match="cannot have a mean of 0 entries"):
+        model.find_base(0)

@@ -15,6 +15,7 @@ from analysis.commands import codes as command
 from analysis.errors import AnalysisError
 from analysis.typed.model_codes import (
     COLUMNS,
+    AnswerToCode,
     code_answers,
     get_coding,
     list_answers_to_code,
@@ -100,7 +101,7 @@ def test_entries_of_lists_are_coded_one_by_one_and_without_texts_only_once():
     assert [answer.typed for answer in list_answers_to_code(in_lists)] == ["owl", "rock"]
     alone = CODING.model_copy(update={"show_text": False})
     answers = list_answers_to_code(run_of({"x": ["owl"], "c": []}, coding=alone))
-    assert [(answer.item_id, answer.text) for answer in answers] == [("", "")]
+    assert answers == [AnswerToCode("", "", 1, "", "owl")]
     assert "Text:" not in write_prompt(alone, answers[0])
 
 
@@ -117,11 +118,12 @@ def test_the_table_comes_with_a_record_of_the_prompt_and_the_model(tmp_path, mon
     monkeypatch.setattr(command, "model_identity", lambda name: f"hash of {name}")
     run = CliRunner().invoke
     out = tmp_path / "proposed.csv"
-    done = run(command.codes, ["hf:toy", "--run", "data", "--out", str(out)])
+    options = ["--run", "data", "--dtype", "bfloat16", "--out", str(out)]
+    done = run(command.codes, ["hf:toy", *options])
     assert done.output.endswith("codes of 1 of 1 answers by toy\n")
     assert out.read_text("utf-8").splitlines()[1] == "x,good,1,Owl,alive,0.7500,toy"
     record = json.loads(out.with_suffix(".json").read_text("utf-8"))
-    assert record["identity"] == "hash of hf:toy"
+    assert (record["identity"], record["weights"]) == ("hash of hf:toy", "bfloat16")
     assert record["prompt"].endswith("Text: {text}\nAnswer: {answer}\nCategory:")
     assert record["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
     refused = run(command.codes, ["hf:toy", "--run", "data", "--out", "codes.xlsx"])

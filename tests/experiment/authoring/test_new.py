@@ -155,6 +155,14 @@ def test_the_question_fits_pictures_and_their_bytes_are_not_printed(
     assert "[picture: animal " in shown and "R0lGOD" not in shown
 
 
+def test_an_origin_that_cannot_be_read_is_refused_and_nothing_is_left(run, tmp_path):
+    table(tmp_path, 4)
+    (tmp_path / "pairs.SOURCES.md").write_bytes("Universität".encode("latin-1"))
+    done = run("new", "mine", "--from", "pairs.csv")
+    assert "pairs.SOURCES.md" in str(done.exception) and "not UTF-8" in str(done.exception)
+    assert not (tmp_path / "mine").exists()
+
+
 def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
     assert run("new", "mine").exception is None
     report = check_folder("mine", 1)

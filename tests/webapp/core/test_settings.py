@@ -144,6 +144,24 @@ def test_settings_remain_each_others_when_copied(tmp_path):
     assert mturk(settings.for_instance(tmp_path)).endpoint == "live"
 
 
+def test_without_gunicorn_links_name_the_server_s_port_too(tmp_path: Path, monkeypatch):
+    for name in ("PORT", "INSTANCE"):
+        monkeypatch.setenv(f"PARALLAX_{name}", "1")
+    addresses = []
+
+    def serve(instance: Path, listening: socket.socket) -> None:
+        addresses.append((load_settings(instance).link_base, server_control._server_url(listening)))
+        listening.close()
+
+    monkeypatch.setattr(server_control, "_check_instance", lambda instance: None)
+    monkeypatch.setattr(server_control, "has_forking_server", lambda: False)
+    monkeypatch.setattr(server_control, "_serve_in_this_process", serve)
+    with pytest.raises(SystemExit):
+        server_control.serve(tmp_path, "127.0.0.1", 0)
+    [(link, address)] = addresses
+    assert link == address
+
+
 def test_links_name_the_port_on_which_the_server_listens(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

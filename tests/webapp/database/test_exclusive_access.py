@@ -12,6 +12,7 @@ from threading import Event
 import httpx
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import text
 
 import parallax
 from tests.patience import PATIENCE_S
@@ -65,6 +66,18 @@ def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(en
     for thread in looking:
         thread.join(PATIENCE_S)
     assert mine.seen.closed
+
+
+@pytest.mark.one_database("postgresql")
+def test_what_was_done_is_done_although_the_lock_s_connection_is_lost(engine):
+    end = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND"
+        " database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    with exclusive_access(engine), engine.connect() as connection:
+        assert connection.scalars(end).all() == [True]
+    with exclusive_access(engine):
+        pass
 
 
 @pytest.mark.one_database("postgresql")

@@ -6,6 +6,7 @@ from sqlalchemy.exc import DBAPIError
 
 from webapp import create_app
 from webapp.database import pool
+from webapp.database.backup.backup import _temporary_database
 from webapp.database.locks import exclusive
 from webapp.database.models import Run
 
@@ -34,10 +35,13 @@ def test_what_a_hanging_process_locked_is_free_again(run, instance, monkeypatch)
     services.engine.dispose()
 
 
-def test_the_lock_of_a_long_job_is_kept(run, instance, monkeypatch):
+def test_the_locks_of_a_long_job_and_a_long_drill_are_kept(run, instance, monkeypatch):
     monkeypatch.setattr(pool, "_IDLE_LIMIT", "500ms")
     services = create_app(instance).extensions["parallax"]
-    with exclusive(services.engine, instance, "example") as held:
+    with (
+        exclusive(services.engine, instance, "example") as held,
+        _temporary_database(services.engine),
+    ):
         assert held
         with services.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")

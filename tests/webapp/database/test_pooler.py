@@ -55,6 +55,24 @@ def test_a_pooler_without_a_port_is_refused(database_url):
         open_database(database_url.removesuffix(":6432"))
 
 
+@pytest.mark.parametrize(
+    ("pooled", "parameters"),
+    [
+        (True, {"host": "127.0.0.1", "port": "6432", "prepare_threshold": None}),
+        (False, {"host": "/db", "options": "-c lock_timeout=30s"}),
+    ],
+)
+def test_every_connection_of_an_engine_goes_to_the_same_server(pooled, parameters):
+    url = "postgresql+psycopg://postgres@/example?host=/db&pooler=127.0.0.1:6432"
+    engine = make_engine(url, pooled=pooled)
+    # Until SQLAlchemy 2.1 the connections share these.
+    shared = {"host": "/db", "pooler": "127.0.0.1:6432", "options": "-c lock_timeout=30s"}
+    for _ in range(2):
+        for change in engine.dialect.dispatch.do_connect:
+            change(engine.dialect, None, [], shared)
+        assert shared == parameters
+
+
 def test_two_connections_serve_many_that_repeat_their_statements(database_url):
     engine = make_engine(database_url, pooled=True)
     backends = set()

@@ -16,7 +16,7 @@ from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
 from webapp.database.backup.contents import BackupContent, BackupError, BackupMethod, Row
 from webapp.database.engine import make_engine
-from webapp.database.locks import advisory_lock
+from webapp.database.locks import long_lock
 from webapp.database.models import Run
 from webapp.database.schema import UPGRADES_OLDER, SchemaError, revisions, stored_revision
 
@@ -202,7 +202,7 @@ def _temporary_database(engine: Engine) -> Iterator[Engine]:
     name = f"parallax_drill_{sha256(str(engine.url.database).encode()).hexdigest()[:12]}"
     url = engine.url.set(database=name).render_as_string(hide_password=False)
     with engine.begin() as connection:
-        advisory_lock(connection, _LOCK_KEY, wait=True)
+        long_lock(connection, _LOCK_KEY, wait=True)
         _execute_outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         _execute_outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
         scratch = make_engine(url)
