@@ -11,6 +11,8 @@ from experiment.tables.schemas import ITEMS
 _CREATIVE_COMMONS = re.compile(r"^CC (BY(?:-NC)?(?:-SA|-ND)?) (\d\.\d)$", re.IGNORECASE)
 # Names in use with Universal Dependencies and UniMorph, and their SPDX identifiers.
 _IDENTIFIERS = {"CC0": "CC0-1.0", "CC0 1.0": "CC0-1.0", "LGPL-LR": "LGPLLR"}
+# Almost every identifier has a version; names without one, such as GPL, are ambiguous.
+_SPDX = re.compile(r"(?=.*\d)[A-Za-z0-9.+-]+|MIT|ISC|LGPLLR|Unlicense")
 _TERMS = {
     "NC": "no commercial use",
     "SA": "what is made of them goes under the same licence",
@@ -31,7 +33,7 @@ class Licence:
     @property
     def is_spdx(self) -> bool:
         """Whether the name is an SPDX identifier."""
-        return bool(re.fullmatch(r"[A-Za-z0-9.+-]+", self.name))
+        return bool(_SPDX.fullmatch(self.name))
 
     @property
     def is_stated(self) -> bool:

@@ -49,8 +49,11 @@ class Metadata:
 
     @property
     def strictest_licence(self) -> Licence:
-        """The licence with most terms, for deposits that have one licence for all files."""
-        return max(self.licences, key=lambda licence: len(licence.terms))
+        """The licence with most terms, for deposits that have one licence for all files.
+
+        A licence without an identifier may forbid anything, so it counts as the strictest.
+        """
+        return max(self.licences, key=lambda licence: (not licence.is_spdx, len(licence.terms)))
 
     @property
     def licence_ids(self) -> str | list[str]:

@@ -63,6 +63,8 @@ export class AnswerQueue {
   #roundTripMs;
   /** @type {State} */
   #state = "saved";
+  /** Whether the server had failed when the state was last announced. */
+  #hadFailed = false;
   #sending = false;
   #waitMs = FIRST_WAIT_MS;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -186,7 +188,7 @@ export class AnswerQueue {
         keepalive: true,
         signal: AbortSignal.timeout?.(PATIENCE_MS),
       });
-      server.hasFailed = response.status >= 500;
+      server.hasFailed = response.status >= 500 || response.status === 429;
       const reply = await response.json();
       if (response.ok && reply.saved === answer.position) {
         this.#roundTripMs = Math.round(performance.now() - sentMs);
@@ -222,8 +224,10 @@ export class AnswerQueue {
 
   /** @param {State} state */
   #setState(state) {
-    if (state === this.#state) return;
+    const isSameCause = state !== "offline" || server.hasFailed === this.#hadFailed;
+    if (state === this.#state && isSameCause) return;
     this.#state = state;
+    this.#hadFailed = server.hasFailed;
     this.#hooks.onState(state);
   }
 }
