@@ -19,7 +19,8 @@ from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE
 _COLUMNS = ("english", "shown", "correction")
 # Every catalogue has all messages.
 _COMPLETE = "it"
-_UNREVIEWED = "Not reviewed"
+# Of the headers of Parallax's catalogues, and of a study's own one.
+_UNREVIEWED, _REVIEWED = "Not reviewed", "reviewed by "
 _MOST_NAMED = 3
 
 
@@ -27,48 +28,65 @@ _MOST_NAMED = 3
 @click.argument("name_or_folder", metavar="STUDY")
 @click.argument("table", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="The table to write (.csv).")
-def texts(name_or_folder: str, table: Path | None, out: Path | None) -> None:
+@click.option(
+    "--reviewed-by",
+    "reviewer",
+    default="",
+    metavar="NAME",
+    help="The native speaker who read all texts of TABLE.",
+)
+def texts(name_or_folder: str, table: Path | None, out: Path | None, reviewer: str) -> None:
     """Write the buttons and messages of STUDY's pages as a table, or read TABLE back.
 
     The table has the English of each text, what the pages show in the study's language, and an
     empty column for a correction. Send it to a native speaker. Reading it back writes the
     corrections into the study's own catalogue, which takes precedence over Parallax's.
     """
-    if (table is None) == (out is None):
+    if (table is None) == (out is None) or (reviewer and table is None):
         raise click.UsageError("Give either --out, or the TABLE that a native speaker filled in.")
     study = load_study(name_or_folder)
     if out is not None:
         _write_table(study, out)
     elif table is not None:
-        _read_corrections(study, read_raw(table, study.study.language))
+        _read_corrections(study, read_raw(table, study.study.language), reviewer)
+
+
+def describe_texts(study: Study) -> list[str]:
+    """Return which of the pages' texts are in English or unreviewed, in sentences; [] if none."""
+    language = study.study.language
+    if language.partition("-")[0].lower() == SOURCE_LANGUAGE:
+        return []
+    shown = _shown_texts(study)
+    n_english = sum(not text for text in shown.values())
+    sentences = []
+    if n_english:
+        sentences.append(
+            f"{n_english} of the {len(shown)} buttons and messages of the pages are in English."
+        )
+    is_unreviewed = _UNREVIEWED in (_parallax_catalogue(language).header_comment or "")
+    if is_unreviewed and not _own_catalogue(study).last_translator.startswith(_REVIEWED):
+        sentences.append(
+            f'No native speaker has reviewed the buttons and messages of the pages in "{language}".'
+        )
+    return sentences
 
 
 def _write_table(study: Study, out: Path) -> None:
     if out.suffix != ".csv":
         raise StudyError("the table is a CSV", where=str(out), expected="a name ending in .csv")
-    language, own = study.study.language, own_messages(study)
-    catalogue = _parallax_catalogue(language)
-    rows = []
-    for english in _messages():
-        translated = catalogue.get(english)
-        shown = own.get(english) or (str(translated.string) if translated else "")
-        rows.append((english, shown, ""))
+    rows = [(english, text, "") for english, text in _shown_texts(study).items()]
     with atomic_write(out) as temporary:
         temporary.write_text(safe_csv(_COLUMNS, rows), "utf-8-sig")
-    n_shown = sum(bool(shown) for _, shown, _ in rows)
-    click.echo(
-        f'{out}: {len(rows)} texts. In the language "{language}", {n_shown} are translated and '
-        f"{len(rows) - n_shown} are in English."
-    )
-    if _UNREVIEWED in (catalogue.header_comment or ""):
-        click.echo("Parallax's translations have not been reviewed by a native speaker.")
+    for sentence in (f"{out}: {len(rows)} texts.", *describe_texts(study)):
+        click.echo(sentence)
     click.echo(
         "Send the table to a native speaker, who writes better texts into the column correction "
-        f"and keeps every {{name}} and %(name)s. Then: parallax study texts {study.folder} TABLE"
+        "and keeps every {name} and %(name)s. Then: "
+        f"parallax study texts {study.folder} TABLE --reviewed-by NAME"
     )
 
 
-def _read_corrections(study: Study, table: RawTable) -> None:
+def _read_corrections(study: Study, table: RawTable, reviewer: str) -> None:
     if study.folder.parent == STUDIES_FOLDER:
         raise StudyError(
             "a built-in study cannot be changed",
@@ -98,25 +116,31 @@ def _read_corrections(study: Study, table: RawTable) -> None:
             where=str(table.path),
             expected="the column english as `parallax study texts` wrote it",
         )
-    if not corrections:
+    if not (corrections or reviewer):
         raise StudyError(
             "the table corrects nothing",
             where=str(table.path),
-            expected="texts in the column correction",
+            expected="texts in the column correction, or --reviewed-by with the name of the native "
+            "speaker to whom all texts are right",
         )
     path = study.folder / catalogue_name(study.study.language)
-    _write_catalogue(study, path, corrections)
+    _write_catalogue(study, path, corrections, reviewer)
     click.echo(f"{path}: {len(corrections)} texts corrected")
 
 
-def _write_catalogue(study: Study, path: Path, corrections: dict[str, str]) -> None:
+def _write_catalogue(study: Study, path: Path, corrections: dict[str, str], reviewer: str) -> None:
     """Merge corrections into the study's own catalogue.
 
     Raises:
         StudyError: A correction has other placeholders than its English; nothing is written.
     """
     catalogue = Catalog(
-        header_comment="# The study's own buttons and messages.", project=study.name, fuzzy=False
+        header_comment="# The study's own buttons and messages.",
+        project=study.name,
+        last_translator=f"{_REVIEWED}{reviewer}"
+        if reviewer
+        else _own_catalogue(study).last_translator,
+        fuzzy=False,
     )
     for english, text in {**own_messages(study), **corrections}.items():
         catalogue.add(english, text)
@@ -127,6 +151,23 @@ def _write_catalogue(study: Study, path: Path, corrections: dict[str, str]) -> N
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as temporary:
         temporary.write_text(text, "utf-8", newline="\n")
+
+
+def _own_catalogue(study: Study) -> Catalog:
+    try:
+        return read_po(io.BytesIO(study.read(catalogue_name(study.study.language)).encode()))
+    except FileNotFoundError:
+        return Catalog()
+
+
+def _shown_texts(study: Study) -> dict[str, str]:
+    """Return what pages show by English text; empty for a text that is in English."""
+    own, catalogue = own_messages(study), _parallax_catalogue(study.study.language)
+    return {
+        english: own.get(english) or (str(found.string) if found else "")
+        for english in _messages()
+        for found in [catalogue.get(english)]
+    }
 
 
 def _messages() -> list[str]:

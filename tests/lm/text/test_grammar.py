@@ -158,6 +158,11 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
         ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is not a feature"),
         ('"predicate(number)" =', '"predicate number" =', "does not name a rule"),
         ('"singular", "plural"]', "]", 'in "features.number": a feature needs at least one value'),
+        (
+            '["singular", "plural"]',
+            "3",
+            "a feature is a list of its values, or the name of the feature it attracts",
+        ),
         ("'It rains'", "It rains!", 'cannot be read at "!"'),
         ('"loop" = 1', '"loop" = 0', "weights of at least 0"),
         ('"loop" = 1', "", 'rule "loop" needs weights'),

@@ -1,6 +1,7 @@
 """The buttons and messages of a study's pages as a table for a native speaker."""
 
 import csv
+import re
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from click.testing import CliRunner, Result
 from experiment.errors import StudyError
 from experiment.studies.files import own_messages
 from experiment.studies.load import STUDIES_FOLDER, load_study
-from webapp.commands.texts import texts
+from webapp.commands.texts import describe_texts, texts
 
 
 def copy_of_minimal(folder: Path, *, language: str) -> Path:
@@ -52,14 +53,26 @@ def test_what_a_native_speaker_corrects_is_what_the_pages_show(study, delimiter)
     assert "2 texts corrected" in run(study, table).output
     run(study, filled_in(study, {"Next": "Eteenpäin"}))
     assert own_messages(load_study(str(study))) == {"Next": "Eteenpäin", "Continue": "Jatka"}
-    assert "2 are translated" in run(study, "--out", study / "again.csv").output
+    said = run(study, "--out", study / "again.csv").output
+    n_texts = int(re.search(r"csv: (\d+) texts", said)[1])
+    assert f"{n_texts - 2} of the {n_texts} buttons and messages" in said
 
 
-def test_a_language_with_translations_that_nobody_reviewed(tmp_path):
+def test_translations_are_unreviewed_until_a_native_speaker_is_named(tmp_path):
     german = copy_of_minimal(tmp_path, language="de-AT")
-    said = run(german, "--out", tmp_path / "texts.csv").output
-    assert "0 are in English" in said
-    assert "have not been reviewed by a native speaker" in said
+    [said] = describe_texts(load_study(str(german)))
+    assert "No native speaker has reviewed" in said and '"de-AT"' in said
+    table = filled_in(german, {"Next": "Weiter"})
+    run(german, table)
+    assert describe_texts(load_study(str(german))) == [said]
+    run(german, filled_in(german, {}), "--reviewed-by", "Anna Huber")
+    assert describe_texts(load_study(str(german))) == []
+    assert own_messages(load_study(str(german))) == {"Next": "Weiter"}
+
+
+def test_the_texts_in_english_and_italian_need_no_word(tmp_path):
+    assert describe_texts(load_study("minimal")) == []
+    assert describe_texts(load_study(str(copy_of_minimal(tmp_path, language="it")))) == []
 
 
 def test_a_translation_that_loses_a_placeholder_leaves_the_catalogue_as_it_was(study):
@@ -75,7 +88,7 @@ def test_a_translation_that_loses_a_placeholder_leaves_the_catalogue_as_it_was(s
     ("table", "problem"),
     [
         ("a,b\n1,2\n", "the table lacks the column english.*`parallax study texts` wrote them"),
-        ("english,correction\nNext,\n", "corrects nothing"),
+        ("english,correction\nNext,\n", "corrects nothing.*to whom all texts are right"),
         (
             "english,correction\nNextt,Seuraava\n",
             r"not among .*Nextt.*line 2",
