@@ -76,7 +76,7 @@ def _write_table(study: Study, out: Path) -> None:
         raise StudyError("the table is a CSV", where=str(out), expected="a name ending in .csv")
     rows = [(english, text, "") for english, text in _shown_texts(study).items()]
     with atomic_write(out) as temporary:
-        temporary.write_text(safe_csv(_COLUMNS, rows), "utf-8-sig")
+        temporary.write_text(safe_csv(_COLUMNS, rows), "utf-8-sig", newline="\n")
     for sentence in (f"{out}: {len(rows)} texts.", *describe_texts(study)):
         click.echo(sentence)
     click.echo(

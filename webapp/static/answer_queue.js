@@ -63,8 +63,6 @@ export class AnswerQueue {
   #roundTripMs;
   /** @type {State} */
   #state = "saved";
-  /** Whether the server had failed when the state was last announced. */
-  #hadFailed = false;
   #sending = false;
   #waitMs = FIRST_WAIT_MS;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -188,13 +186,13 @@ export class AnswerQueue {
         keepalive: true,
         signal: AbortSignal.timeout?.(PATIENCE_MS),
       });
-      server.hasFailed = response.status >= 500 || response.status === 429;
+      const isTransient = response.status >= 500 || [408, 429].includes(response.status);
+      server.hasFailed = isTransient;
       const reply = await response.json();
       if (response.ok && reply.saved === answer.position) {
         this.#roundTripMs = Math.round(performance.now() - sentMs);
         return { fate: "arrived", remaining: reply.remaining };
       }
-      const isTransient = response.status >= 500 || [408, 429].includes(response.status);
       if (!reply.error || isTransient) return { fate: "later" };
       return { fate: response.status === 401 ? "expired" : "never" };
     } catch {
@@ -224,10 +222,9 @@ export class AnswerQueue {
 
   /** @param {State} state */
   #setState(state) {
-    const isSameCause = state !== "offline" || server.hasFailed === this.#hadFailed;
-    if (state === this.#state && isSameCause) return;
+    // The cause of being offline may have changed.
+    if (state === this.#state && state !== "offline") return;
     this.#state = state;
-    this.#hadFailed = server.hasFailed;
     this.#hooks.onState(state);
   }
 }

@@ -36,14 +36,14 @@ def catalogue(**translations: str) -> str:
 def test_a_translation_has_the_placeholders_of_its_message(message, translation, fits):
     text = f'msgid "{message}"\nmsgstr "{translation}"\n'
     if fits:
-        assert files._read_messages(text, "own.po") == {message: translation}
+        assert files.read_messages(text, "own.po") == {message: translation}
     else:
         with pytest.raises(StudyError, match=r"^own\.po: .*has different placeholders"):
-            files._read_messages(text, "own.po")
+            files.read_messages(text, "own.po")
 
 
 def test_a_message_without_a_translation_is_not_the_studys_own():
-    assert files._read_messages(catalogue(Start="Begin", Go=""), "own.po") == {"Start": "Begin"}
+    assert files.read_messages(catalogue(Start="Begin", Go=""), "own.po") == {"Start": "Begin"}
 
 
 def test_a_catalogue_in_another_encoding_is_said_with_its_place(tmp_path):
