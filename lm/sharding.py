@@ -112,6 +112,20 @@ def make_shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
+def load_for_scoring(model: str, loading: Loading) -> Scorer:
+    """Return a model, loaded anew with these options, its fast mode apart.
+
+    Raises:
+        LmError: The model does not exist.
+    """
+    scorer = load_scorer(model, loading.device, how=loading.weights)
+    if not loading.packed and hasattr(scorer, "packing"):
+        scorer.packing = False
+    if loading.pll:
+        choose_pll(scorer, loading.pll)
+    return scorer
+
+
 @lru_cache(maxsize=2)
 def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
     """Return a model; each process loads it once.
@@ -124,12 +138,7 @@ def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
         LmError: The model does not exist, or has no fast mode.
     """
     if not loading.fast:
-        scorer = load_scorer(model, loading.device, how=loading.weights)
-        if not loading.packed and hasattr(scorer, "packing"):
-            scorer.packing = False
-        if loading.pll:
-            choose_pll(scorer, loading.pll)
-        return scorer
+        return load_for_scoring(model, loading)
     return _load_fast_scorer(model, loading).fast()
 
 

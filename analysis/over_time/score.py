@@ -36,10 +36,8 @@ from lm.checkpoints.find import Checkpoint, Training
 from lm.errors import LmError
 from lm.independent import recompute_scores
 from lm.model_folder import model_identity
-from lm.registry import load_scorer
 from lm.scorer import Scorer, TokenScores
-from lm.sharding import Loading, make_shards
-from lm.surprisal import choose_pll
+from lm.sharding import Loading, load_for_scoring, make_shards
 
 _SEED = 1
 _CHECK_KEY = b"check"
@@ -131,16 +129,12 @@ def _is_up_to_date(out: Path, facts: HistoryFacts) -> bool:
 
 
 def _load(checkpoint: Checkpoint, loading: Loading) -> Scorer:
-    scorer = load_scorer(checkpoint.model, loading.device, how=loading.weights)
+    scorer = load_for_scoring(checkpoint.model, loading)
     if not isinstance(scorer, PreparesTexts):
         raise LmError(
             f"{checkpoint.model} is no model with checkpoints. Expected a recurrent model, or a "
             "causal or masked Hugging Face model."
         )
-    if not loading.packed and hasattr(scorer, "packing"):
-        scorer.packing = False
-    if loading.pll:
-        choose_pll(scorer, loading.pll)
     return scorer
 
 

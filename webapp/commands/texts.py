@@ -73,7 +73,11 @@ def describe_texts(study: Study) -> list[str]:
 
 def _write_table(study: Study, out: Path) -> None:
     if out.suffix != ".csv":
-        raise StudyError("the table is a CSV", where=str(out), expected="a name ending in .csv")
+        raise StudyError(
+            "the table can only be written as CSV",
+            where=str(out),
+            expected="a name that ends in .csv",
+        )
     rows = [(english, text, "") for english, text in _shown_texts(study).items()]
     with atomic_write(out) as temporary:
         temporary.write_text(safe_csv(_COLUMNS, rows), "utf-8-sig", newline="\n")

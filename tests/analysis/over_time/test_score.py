@@ -83,15 +83,15 @@ def test_an_interrupted_scoring_continues(tmp_path: Path, monkeypatch: pytest.Mo
     root = write_own(tmp_path / "lstm", {"step10": 70, "step20": 140, "step40": 280})
     pairs, out = write_pairs(tmp_path), tmp_path / "time.parquet"
     loaded: list[str] = []
-    load = over_time.load_scorer
+    load = over_time.load_for_scoring
 
-    def stop_at_last(model: str, device: str, **how: object) -> object:
+    def stop_at_last(model: str, loading: object) -> object:
         loaded.append(Path(model).name)
         if loaded.count("step40"):
             raise RuntimeError("killed")
-        return load(model, device, **how)
+        return load(model, loading)
 
-    monkeypatch.setattr(over_time, "load_scorer", stop_at_last)
+    monkeypatch.setattr(over_time, "load_for_scoring", stop_at_last)
     with pytest.raises(RuntimeError, match="killed"):
         CliRunner().invoke(
             score, [str(root), str(pairs), "--out", str(out), "--checkpoints"],
@@ -99,7 +99,7 @@ def test_an_interrupted_scoring_continues(tmp_path: Path, monkeypatch: pytest.Mo
         )  # fmt: skip
     assert not out.exists()
     monkeypatch.setattr(
-        over_time, "load_scorer", lambda m, d, **how: (loaded.append(m), load(m, d, **how))[1]
+        over_time, "load_for_scoring", lambda m, loading: (loaded.append(m), load(m, loading))[1]
     )
     loaded.clear()
     run(root, pairs, "--out", out, "--checkpoints")

@@ -104,7 +104,9 @@ def test_another_table_is_refused(study, table, problem):
 
 
 def test_a_table_of_another_kind_is_not_written(study):
-    with pytest.raises(StudyError, match=r"the table is a CSV.*a name ending in \.csv"):
+    with pytest.raises(
+        StudyError, match=r"the table can only be written as CSV.*a name that ends in \.csv"
+    ):
         run(study, "--out", study / "texts.xlsx")
     assert not (study / "texts.xlsx").exists()
 
