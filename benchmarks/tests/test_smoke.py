@@ -75,13 +75,10 @@ TESTED_ELSEWHERE = {
     "coverage_grid",
     "erasures",
     "every_death",
-    "faults",
-    "faults_prolific",
     "faults_restored",
     "figures",
     "kill_test",
     "load",
-    "panel_faults",
     "point_in_time",
     "public_files",
     "published_cloze",
@@ -89,7 +86,6 @@ TESTED_ELSEWHERE = {
     "scale",
     "static_study",
     "takers_campaign",
-    "two_copies",
     "uptime",
 }
 # It takes pictures for the pages.
