@@ -163,6 +163,19 @@ def test_an_origin_that_cannot_be_read_is_refused_and_nothing_is_left(run, tmp_p
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_copied"), [("pairs.tsv is mine.", True), ("birdpairs.csv: Anna's birds.", False)]
+)
+def test_only_an_origin_that_names_the_table_is_copied(run, tmp_path, text: str, is_copied: bool):
+    table(tmp_path, 4)
+    (tmp_path / "SOURCES.md").write_text(text)
+    done = run("new", "mine", "--from", "pairs.csv")
+    assert done.exception is None
+    assert (tmp_path / "mine" / "SOURCES.md").exists() is is_copied
+    note = "SOURCES.md does not name pairs.csv, so it is not copied. If it says where these items"
+    assert (note in done.output) is not is_copied
+
+
 def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
     assert run("new", "mine").exception is None
     report = check_folder("mine", 1)
