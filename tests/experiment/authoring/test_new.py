@@ -241,3 +241,15 @@ def test_marks_of_regions_are_not_shown_in_ratings_either(run, tmp_path):
     done = run("new", "mine", "--from", "t.csv", "--response", "rating")
     assert "The slashes divide regions, and are not shown" in done.output
     assert "    t-0: A 0 saw the b." in done.output
+
+
+def test_the_example_of_a_rule_for_lists_is_one_that_can_exclude(run, tmp_path):
+    (tmp_path / "t.csv").write_text("sentence,item\nanimals,1\ntools,2\n")
+    run("new", "mine", "--from", "t.csv", "--response", "fluency")
+    toml = tmp_path / "mine" / "study.toml"
+    text = toml.read_text("utf-8")
+    example = text[text.index("# [[exclusion]]") :].partition("\n\n")[0]
+    toml.write_text(text.replace(example, re.sub("(?m)^# ", "", example)), "utf-8")
+    (rule,) = load_study("mine").exclusion
+    assert rule.rule == "unknown_words"  # lists of one participant are hardly ever the same
+    assert check_folder("mine", 1).errors == ()
