@@ -85,7 +85,6 @@ TESTED_ELSEWHERE = {
     "published_times",
     "scale",
     "static_study",
-    "takers_campaign",
     "uptime",
 }
 # It takes pictures for the pages.
