@@ -125,7 +125,9 @@ def _choose_server(engine: Engine, *, pooled: bool) -> None:
         # Before SQLAlchemy 2.1, all connections of an engine share the parameters.
         parameters.pop(POOLER, None)
         if pooled:
-            parameters.pop("options", None)
+            # hostaddr would lead past the pooler, to PostgreSQL's own address.
+            for name in ("options", "hostaddr"):
+                parameters.pop(name, None)
             parameters |= {"host": host, "port": port, "prepare_threshold": None}
 
 
