@@ -18,6 +18,7 @@ from analysis.scores.file import AS_STREAM, Scoring, write_score_file, write_str
 from analysis.scores.scoring_inputs import Materials, find_materials, select_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
+from experiment.tables.files import require_suffix
 from experiment.version import code_version
 from lm.loading_options import loading_options
 from lm.model_folder import model_identity
@@ -53,12 +54,7 @@ class ScoringOptions:
 def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
     """Return the score file's path for each model."""
     if len(models) == 1:
-        if out.suffix != ".parquet":
-            raise AnalysisError(
-                "scores can only be written as Parquet",
-                where=str(out),
-                expected="a name ending in .parquet",
-            )
+        require_suffix(out, ".parquet")
         return {models[0]: out}
     names = [f"{Path(model.removeprefix(HF_PREFIX)).resolve().name}.parquet" for model in models]
     if out.suffix == ".parquet" or out.is_file():

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from analysis.commands.score import score
 from analysis.commands.text import list_words, text
 from analysis.data.load import load_scores
-from analysis.errors import AnalysisError
+from experiment.errors import TableError
 from experiment.grammar.grammar import load_grammar
 from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.studies.load import load_study
@@ -108,5 +108,5 @@ def test_a_file_of_items_is_scored_too(study, model, tmp_path):
 
 
 def test_scores_are_kept_in_parquet_alone(study, tmp_path):
-    with pytest.raises(AnalysisError, match="scores can only be written as Parquet"):
+    with pytest.raises(TableError, match=r"a name that ends in \.parquet"):
         run(score, tmp_path, study, "--out", tmp_path / "scores.csv")
