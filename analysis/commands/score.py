@@ -131,11 +131,14 @@ def score_to_file(
     )
     for sentence in materials.rendering_notes():
         click.echo(sentence)
-    _report_scoring(out, scorer, written_facts)
+    lacks_capitals = getattr(scorer, "cased", False) and materials.lack_capitals()
+    _report_scoring(out, scorer, written_facts, lacks_capitals=lacks_capitals)
 
 
-def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
-    if unknown := _describe_unknown_tokens(out):
+def _report_scoring(
+    out: Path, scorer: Scorer, written_facts: ScoreFacts, *, lacks_capitals: bool
+) -> None:
+    if unknown := _describe_unknown_tokens(out, lacks_capitals=lacks_capitals):
         click.echo(unknown)
     if after_context := _describe_choices(out):
         click.echo(after_context)
@@ -151,18 +154,28 @@ def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> Non
         click.echo(f"Checked: {written_facts.check}.")
 
 
-def _describe_unknown_tokens(out: Path) -> str:
-    """Return the number of tokens unknown to the model, in words; empty if it knew all."""
+def _describe_unknown_tokens(out: Path, *, lacks_capitals: bool) -> str:
+    """Return the number of tokens unknown to the model, in words; empty if it knew all.
+
+    Args:
+        out: The score file.
+        lacks_capitals: Whether the model's words have capitals, and the texts none.
+    """
     counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
     n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
     if not n_unknown:
         return ""
-    hint = (
-        " If these are words with marks or capitals, give another --rendering: split_tokens sets "
-        "marks apart, split_lower_case_tokens also writes lower case."
-        if n_unknown > _MANY_UNKNOWN * n_tokens
-        else ""
-    )
+    hint = ""
+    if lacks_capitals:
+        hint = (
+            " The model's words have capitals, and it read none: score texts with their own "
+            "capitals, and without a --rendering that writes lower case."
+        )
+    elif n_unknown > _MANY_UNKNOWN * n_tokens:
+        hint = (
+            " If these are words with marks or capitals, give another --rendering: split_tokens "
+            "sets marks apart, split_lower_case_tokens also writes lower case."
+        )
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
 
 
