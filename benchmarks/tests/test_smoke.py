@@ -51,7 +51,6 @@ RUNS = {
     "scoring": ["--words", "500", "--sizes", "10", "--shapes", "gpt2", "lstm"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
-    "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],
     "reaction_times": [
         *("--chromium", "{chromium}", "--study", "minimal", "--trials", "2", "--busy", "15")
     ],
@@ -85,11 +84,8 @@ TESTED_ELSEWHERE = {
     "published_times",
     "scale",
     "static_study",
-    "takers_campaign",
     "uptime",
 }
-# It takes pictures for the pages.
-NOT_RUN = {"researcher_pictures"}
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"scoring_peers"}
 
@@ -106,7 +102,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_benchmark_has_a_short_run():
     texts = {path.stem: path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")}
     scripts = {name for name, text in texts.items() if "__main__" in text}
-    assert scripts == {*RUNS, *TESTED_ELSEWHERE, *NOT_RUN, *RUN_ELSEWHERE}
+    assert scripts == {*RUNS, *TESTED_ELSEWHERE, *RUN_ELSEWHERE}
 
 
 @pytest.fixture

@@ -221,7 +221,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         """Make the app, and meanwhile report that the process is alive.
 
         The database may be unavailable for long. The process for researcher pages makes its app
-        when it is first needed.
+        when it is first needed; the app of the others lacks those pages.
         """
         if self.serves_researchers:
             # Imported late, like the app, after the process has its own copies of the modules.
@@ -231,12 +231,19 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             CountedPool.most = RESEARCHER_CONNECTIONS
             self.wsgi = AppOnDemand(stopping=lambda: not self.alive)
             return
-        loading = gevent.spawn(super().load_wsgi)
+        shares_work = self.handover_sockets is not None
+        loading = gevent.spawn(self._load_participant_app if shares_work else super().load_wsgi)
         while not loading.ready():
             self._report_and_wait()
         # Objects loaded for the app live until the end, so the garbage collector can skip them.
         gc.freeze()
         loading.get()
+
+    def _load_participant_app(self) -> None:
+        from webapp.app import PARTICIPANT_PAGES
+        from webapp.server.waiting import make_app_or_exit
+
+        self.wsgi = make_app_or_exit(PARTICIPANT_PAGES)
 
     def run(self) -> None:
         """Serve requests until the process is asked to stop, then finish those in progress."""
@@ -276,7 +283,10 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             for listening in self.sockets:  # stop accepting requests
                 listening.close()
             return [ResearcherServer(self.wsgi, handover_socket, self.worker_connections)]
-        app = ResearcherHandover(self.wsgi, handover_socket, lambda: self.alive)
+        from webapp.server.app_on_demand import AppOnDemand
+
+        complete_app = AppOnDemand(stopping=lambda: not self.alive)
+        app = ResearcherHandover(self.wsgi, complete_app, handover_socket, lambda: self.alive)
         return [_Server(self, listening, app) for listening in self.sockets]
 
     def _report_and_wait(self) -> None:
