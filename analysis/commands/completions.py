@@ -7,10 +7,9 @@ import click
 from tqdm import tqdm
 
 from analysis.data.load import ExportedRun, load_run
-from analysis.errors import AnalysisError
 from analysis.typed.completions import COLUMNS, complete, find_blanks
 from experiment.materials.render import render
-from experiment.tables.files import safe_cell
+from experiment.tables.files import require_suffix, safe_cell
 from lm.loading_options import loading_options
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
@@ -49,12 +48,7 @@ def completions(
 
     `parallax compare --completions` sets them beside the shares of people.
     """
-    if out.suffix != ".csv":
-        raise AnalysisError(
-            "completions can only be written as CSV",
-            where=str(out),
-            expected="a name that ends in .csv",
-        )
+    require_suffix(out, ".csv")
     people = load_answers(run, judgments, items)
     blanks = find_blanks(people)
     scorer = load_scorer(model, device, how=weights)

@@ -13,7 +13,7 @@ from analysis.scores.raw_texts import RawTexts, read_raw_texts
 from experiment.materials.formats.files import is_materials, materials_files, open_materials
 from experiment.materials.formats.options import find_further_options
 from experiment.materials.read import load_items, materials_hash
-from experiment.materials.render import note_on_changes
+from experiment.materials.render import note_on_changes, render
 from experiment.records import Item, Variant
 from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
@@ -75,6 +75,17 @@ class Materials:
         elif getattr(scorer, "cased", False):
             rendering = self.cased_rendering
         return replace(self, rendering=rendering, changes=[])
+
+    def lack_capitals(self) -> bool:
+        """Return whether the model reads no capital letter, in a script that has them."""
+        change = render(self.rendering)
+        texts = (change(f"{item.context} {item.good}") for item in self.items())
+        are_cased = False
+        for text in texts:
+            if text != text.lower():
+                return False
+            are_cased |= text != text.upper()
+        return are_cased
 
     def noting(self, rendering_function: Callable[[str], str]) -> Callable[[str], str]:
         """Return a rendering that also records each changed text and its result in ``changes``."""

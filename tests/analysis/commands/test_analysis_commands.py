@@ -6,13 +6,17 @@ from click.testing import CliRunner
 from analysis.commands.score import score
 from analysis.commands.text import list_words, text
 from analysis.data.load import load_scores
-from analysis.errors import AnalysisError
+from experiment.errors import TableError
 from experiment.grammar.grammar import load_grammar
 from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
+from lm.baselines.unigram import count_unigrams
+from lm.baselines.unigram import save as save_unigram
 from lm.commands import train
+from lm.corpora.text import count_words, encode
+from lm.corpora.vocab import vocabulary_by_frequency
 from tests.analysis import small_run
 
 TEXT_GRAMMAR = """
@@ -107,6 +111,23 @@ def test_a_file_of_items_is_scored_too(study, model, tmp_path):
     assert set(found.frame["item_id"]) == {items[0].item_id, items[1].item_id}
 
 
+@pytest.mark.parametrize(
+    ("sentence", "is_told"), [("der hund bellt .", True), ("Der hund bellt .", False)]
+)
+def test_texts_without_capitals_for_a_model_with_them_are_told(tmp_path, sentence, is_told):
+    words = [["Der", "Hund", "bellt", "."]]
+    vocabulary = vocabulary_by_frequency(count_words(words))
+    facts = {"name": "toy", "trained_on": "one sentence"}
+    save_unigram(
+        tmp_path / "toy", vocabulary, count_unigrams(encode(words, vocabulary), vocabulary), facts
+    )
+    (tmp_path / "items.csv").write_text(f"sentence,item\n{sentence},1\n")
+    printed = run(score, tmp_path / "toy", tmp_path / "items.csv", "--out", tmp_path / "s.parquet")
+    unknown = 2 if is_told else 1  # of four tokens; the model knows Der and Hund
+    assert f"{unknown} of 4 tokens are unknown to the model." in printed
+    assert ("The model's words have capitals, and it read none" in printed) is is_told
+
+
 def test_scores_are_kept_in_parquet_alone(study, tmp_path):
-    with pytest.raises(AnalysisError, match="scores can only be written as Parquet"):
+    with pytest.raises(TableError, match=r"a name that ends in \.parquet"):
         run(score, tmp_path, study, "--out", tmp_path / "scores.csv")
