@@ -40,7 +40,6 @@ RUNS = {
     ],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "crowds": ["--short"],
-    "first_screen": ["--designs", "1", "--datasets", "2"],
     "first_screen_nulls": ["--designs", "1", "--studies", "2"],
     "headline": ["--studies", "1", "--only", "worse"],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
