@@ -38,6 +38,7 @@ RUNS = {
         "--keep",
         "{folder}/programs.json",
     ],
+    "arrivals": ["--crowd", "2", "--rate", "60", "--minutes", "0.05", "--study", "minimal"],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "crowds": ["--short"],
     "first_screen_nulls": ["--designs", "1", "--studies", "2"],
