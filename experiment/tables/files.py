@@ -80,6 +80,20 @@ FORMATS = (".csv", ".tsv", ".parquet")
 _ROWS_AT_A_TIME = 20_000
 
 
+def require_suffix(path: Path, *suffixes: str) -> None:
+    """Refuse to write a table under a name with another suffix.
+
+    Raises:
+        TableError: The name ends in none of the suffixes.
+    """
+    if path.suffix not in suffixes:
+        raise TableError(
+            "no table of this format can be written here",
+            where=str(path),
+            expected=f"a name that ends in {' or '.join(suffixes)}",
+        )
+
+
 def write_table(
     schema: TableSchema, rows: Iterable[Row], path: Path, metadata: Mapping[str, str] | None = None
 ) -> int:
@@ -113,12 +127,7 @@ def open_table(
     Raises:
         TableError: The suffix is not a known format.
     """
-    if path.suffix not in FORMATS:
-        raise TableError(
-            f'cannot tell a table format from the suffix "{path.suffix}"',
-            where=str(path),
-            expected=f"one of: {', '.join(FORMATS)}",
-        )
+    require_suffix(path, *FORMATS)
     with atomic_write(path) as temporary:
         if path.suffix == ".parquet":
             from experiment.tables.parquet import open_parquet_writer

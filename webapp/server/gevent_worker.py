@@ -12,6 +12,7 @@ Gunicorn starts and ends the process; gevent's HTTP server serves requests. This
 
 import gc
 import logging
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ from webapp.core.worker_count import RESEARCHER_CONNECTIONS
 from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.researcher_worker import NICE_INCREMENT, ResearcherHandover, ResearcherServer
-from webapp.server.service_manager import report_alive
+from webapp.server.service_manager import alive_interval_s, report_alive
 
 if TYPE_CHECKING:
     import socket as plain_socket
@@ -49,8 +50,6 @@ _CHECK_INTERVAL_S = 0.1
 _IDLE_GRACE_S = 1.0
 # The maximum time from one request until the next one has been received completely.
 _REQUEST_TIMEOUT_S = 150.0
-# Several times per WatchdogSec= of the systemd unit.
-_ALIVE_INTERVAL_S = 10.0
 # How long a process pauses after accepting a connection, so that others accept the next one.
 _PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S = 0.0001, 0.002
 
@@ -216,7 +215,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     private_port: "PrivatePort | None" = None
     serves_researchers = False
     handover_sockets: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
-    _reported_at = -_ALIVE_INTERVAL_S
+    _reported_at = -math.inf
 
     def load_wsgi(self) -> None:
         """Make the app, and meanwhile report that the process is alive.
@@ -294,7 +293,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         self.notify()
         # Also without requests: another process may store times of a wrong clock.
         clock_watch.check()
-        if self.managed and time.monotonic() - self._reported_at > _ALIVE_INTERVAL_S:
+        if self.managed and time.monotonic() - self._reported_at > alive_interval_s():
             self._reported_at = time.monotonic()
             report_alive(self.ppid)
         gevent.sleep(_CHECK_INTERVAL_S)

@@ -149,7 +149,10 @@ def test_what_no_audit_can_be_made_of_is_told(folder, tmp_path, options, message
 def test_a_table_in_a_format_that_is_not_written_is_refused_first(folder):
     args = [f"{folder}/t.csv", "none", "--frequencies", "none", "--out", f"{folder}/u.xls"]
     told = str(CliRunner().invoke(distractors, args).exception)
-    assert "u.xls: the table's format is not known. Expected a name ending in .csv" in told
+    assert (
+        "u.xls: no table of this format can be written here. Expected a name that ends in .csv"
+        in told
+    )
 
 
 def test_places_align_where_conditions_differ_in_a_word(tmp_path):
