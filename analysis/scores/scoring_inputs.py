@@ -13,7 +13,13 @@ from analysis.scores.raw_texts import RawTexts, read_raw_texts
 from experiment.materials.formats.files import is_materials, materials_files, open_materials
 from experiment.materials.formats.options import find_further_options
 from experiment.materials.read import load_items, materials_hash
-from experiment.materials.render import note_on_changes, render
+from experiment.materials.render import (
+    as_written,
+    note_on_changes,
+    render,
+    split_lower_case_tokens,
+    split_tokens,
+)
 from experiment.records import Item, Variant
 from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
@@ -102,6 +108,17 @@ class Materials:
         """Return a note on how many of a file's texts the rendering changed, with examples."""
         changed = [] if self.study else [*dict.fromkeys(self.changes)]
         return note_on_changes(changed, f"The model reads texts as {self.rendering}")
+
+
+def choose_text_rendering(scorer: Scorer) -> Callable[[str], str]:
+    """Return the rendering for a model of texts as people read them.
+
+    A model's own tokenizer divides them. For other models marks are words, and all letters are
+    small unless the model has words with capitals.
+    """
+    if isinstance(scorer, HasSubwords):
+        return as_written
+    return split_tokens if getattr(scorer, "cased", False) else split_lower_case_tokens
 
 
 def find_materials(

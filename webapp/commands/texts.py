@@ -51,6 +51,14 @@ def texts(name_or_folder: str, table: Path | None, out: Path | None, reviewer: s
         _read_corrections(study, read_raw(table, study.study.language), reviewer)
 
 
+def print_text_notes(study: Study, name_or_folder: str) -> None:
+    """Print which of the pages' texts are in English or unreviewed, and how to change that."""
+    for sentence in describe_texts(study):
+        click.echo(
+            f"{sentence} To change that: parallax study texts {name_or_folder} --out FILE.csv"
+        )
+
+
 def describe_texts(study: Study) -> list[str]:
     """Return which of the pages' texts are in English or unreviewed, in sentences; [] if none."""
     language = study.study.language
