@@ -1,12 +1,5 @@
 """The web server's door: ``gunicorn wsgi:app``."""
 
-import sys
+from webapp.server.waiting import make_app_or_exit
 
-from webapp.errors import WebappError
-from webapp.server.waiting import CANNOT_START_STATUS, make_app
-
-try:
-    app = make_app()
-except WebappError as error:
-    print(f"Error: {error}", file=sys.stderr)
-    sys.exit(CANNOT_START_STATUS)
+app = make_app_or_exit()

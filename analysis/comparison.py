@@ -134,7 +134,11 @@ def _provenance(
         apart=_count_other_kinds(data),
         asked=_name_ends(response.asked, run),
         trainings=[str(history) for history in options.over_time],
-        compared_with=[*options.completions, *options.surprisal],
+        compared_with=[
+            *dict.fromkeys(taker.model for taker in options.takers),
+            *options.completions,
+            *options.surprisal,
+        ],
     )
 
 

@@ -18,10 +18,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from fault_injection.campaign import BONUS, REWARD
 from fault_injection.environment import small_study
 from fault_injection.operator import Death, ProcessDied
 from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
-from faults_prolific import BONUS, REWARD, ProlificOperator
+from fault_injection.restored_prolific import ProlificOperator
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from experiment.studies.load import load_study

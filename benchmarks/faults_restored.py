@@ -1,18 +1,22 @@
-"""Restore older databases, pay by hand and continue with copies, and check all payments.
+"""Publish, work and pay while calls fail and databases are restored, and check all payments.
 
 Usage: python benchmarks/faults_restored.py [--runs 300] [--mturk 1] [--seed 1] [--processes 2]
 
-The platform is the Prolific stand-in, or the Mechanical Turk one with --mturk 1. The setup is that
-of faults_prolific.py and faults.py: calls fail, the process is killed, the clock jumps,
-participants are late. In addition, the database is restored from earlier copies at any step: by
-`parallax db restore`, as a copied file, with the file `ledger` next to it, or as a second copy of
-the installation with the same token; work then continues on either copy in turn. Some runs return
-to a copy from the middle of the work, which lacks participants who arrived later. After some of
-these the clock is wrong by up to 26 hours. Between any two calls and commits a colleague may pay a
-bonus by hand, of the due amount or of another. The operator reconciles when the gate (which blocks
-payments) requires it, and makes the decisions that messages ask for: a bonus of the due amount
-counts as the due one, any other is extra; unknown participants whom reconciling names are paid the
-reward. Then the platform's records are compared with the earnings, the colleague's payments apart.
+The platform is the Prolific stand-in, or the Mechanical Turk one with --mturk 1. Calls are
+throttled, fail with or without being carried out, lose their replies or are slow; the operator's
+process is killed before or after calls and commits; the clock jumps, sometimes backwards;
+participants return, disappear, forget to submit, invent codes or are late. Unfinished work is
+repeated until everything is done. In addition, the database is restored from earlier copies at any
+step: by `parallax db restore`, as a copied file, with the file `ledger` next to it, or as a second
+copy of the installation with the same token; work then continues on either copy in turn. Some runs
+return to a copy from the middle of the work, which lacks participants who arrived later. After some
+of these the clock is wrong by up to 26 hours. Between any two calls and commits a colleague may pay
+a bonus by hand, of the due amount or of another. The operator reconciles when the gate (which
+blocks payments) requires it, and makes the decisions that messages ask for: a bonus of the due
+amount counts as the due one, any other is extra; unknown participants whom reconciling names are
+paid the reward. Then the platform's records are compared with the earnings, the colleague's
+payments apart.
+
 The exit status is 1 if Parallax overpaid a participant; a bonus was paid in addition to a visible
 one by hand without a decision; a participant was underpaid or is lost without being named; places
 were offered twice; or ledger, statement and platform do not agree: `parallax statement` must list
@@ -31,9 +35,16 @@ from typing import Any
 
 from fault_injection import restored_mturk, restored_prolific
 from fault_injection.books import Colleague, Side, differences, is_paid_beside, judged
+from fault_injection.campaign import (
+    BONUS,
+    REWARD,
+    RUNS_PER_ENVIRONMENT,
+    ended,
+    report,
+    unfilled,
+)
 from fault_injection.environment import Environment, small_study
 from fault_injection.restores import CLOCK, WAYS, Meddling, Restored
-from faults import BONUS, REWARD, RUNS_PER_ENVIRONMENT, ended, report, unfilled
 from sqlalchemy import update
 
 from experiment.studies.load import load_study

@@ -3,10 +3,9 @@
 Usage: python benchmarks/integrity_weights.py SESSIONS [--write]
 
 SESSIONS is the output of ``python benchmarks/agents.py --keep SESSIONS``: sessions of the
-benchmark's programs, for which the signals were designed. The held-out browsers (``held_out.py``)
-are not among them. The rates at which a candidate flags humans come from the tables of
-``people_flagged.py`` and ``people_published.py``. ``--write`` saves the programs' counts in
-``experiment/integrity/programs.tsv``.
+benchmark's programs, for which the signals were designed. The rates at which a candidate flags
+humans come from the tables of ``people_flagged.py`` and ``people_published.py``.
+``--write`` saves the programs' counts in ``experiment/integrity/programs.tsv``.
 
 The weight is log(p / q): q is the upper end of the 95 % interval of the share of flagged humans in
 the worst answering style and the worst data; p is the mean over the kinds of programs, plus one

@@ -1,14 +1,16 @@
 """Kill the server at random moments while participants answer; count lost and duplicated answers.
 
 Usage: python benchmarks/kill_test.py [--kills 1000] [--clients 6] [--seed 1]
-           [--database sqlite|postgresql]
+           [--database sqlite|postgresql] [--nodes 4]
 
 Every client behaves like the page's own program: it keeps an answer in a queue that survives a
 crash of the browser, sends it until the server acknowledges it, and asks the server for its
 position after a reload. A server process gets SIGKILL, and the next one starts on the same
 database; on PostgreSQL, on average every second kill hits all processes of the database server.
-The exit status is 1 if an acknowledged answer is not stored as sent, if a trial has a second
-answer, or if a participant who arrived did not finish.
+With --nodes, so many servers of two workers share PostgreSQL through PgBouncer, behind nginx as in
+docs/serving.md; a kill hits all processes of one of them. The exit status is 1 if an acknowledged
+answer is not stored as sent, if a trial has a second answer, or if a participant who arrived did
+not finish.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from uuid import UUID
 
@@ -46,6 +49,8 @@ from webapp.services import EXTENSION, Services
 
 # The tests' server, this time as durable as in production.
 sys.path.append(str(Path(__file__).parents[1]))
+from fault_injection.nodes import Nodes, through_pooler
+
 from tests.free_ports import free_port
 from tests.webapp.postgres import PostgresServer, postgres_server
 
@@ -53,6 +58,8 @@ HOST = "127.0.0.1"
 PLACES_PER_KILL = 4
 LIVES_S = (0.02, 0.5)
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 0.3
+# Of people at several nodes, which take seconds to start again.
+THOUGHT_S, PLACES_PER_START = 1.0, 100
 RELOADS = 0.05  # the share of answers after which the browser crashes
 
 Ref, Position, Sent = str, int, tuple[str, str]
@@ -187,7 +194,10 @@ class Victims:
         database: The database server; None on SQLite.
     """
 
+    trusted = None
+
     def __init__(self, instance: Path, port: int, database: PostgresServer | None) -> None:
+        self.url, self.most_connections = f"http://{HOST}:{port}", 0
         command = [sys.executable, __file__, "--serve", str(instance), str(port)]
         self._parent = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1
@@ -237,6 +247,9 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
         arrived = session.execute(select(func.count(Participant.id))).scalar_one()
         states = Counter(session.scalars(select(Participant.state)))
         trials = session.execute(select(func.count(Trial.id))).scalar_one()
+        lists = Counter(
+            session.scalars(select(Participant.list).where(Participant.list.is_not(None)))
+        )
     engine.dispose()
     stored = {(ref, position): (uuid, side) for ref, position, uuid, side in rows}
     acknowledged = dict(itertools.chain(*(client.acknowledged.items() for client in clients)))
@@ -244,6 +257,7 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
         "participants": arrived,
         "finished": states.pop(State.FINISHED, 0),
         **{f"only {state}": n for state, n in sorted(states.items())},
+        "imbalance": max(lists.values(), default=0) - min(lists.values(), default=0),
         "trials": trials,
         "without an answer": trials - len(stored),
         "acknowledged": len(acknowledged),
@@ -255,17 +269,34 @@ def count(instance: Path, clients: list[Client]) -> dict[str, int]:
 
 
 def run_test(
-    kills: int, n_clients: int, seed: int, database: PostgresServer | None, url: str | None
+    kills: int,
+    n_clients: int,
+    seed: int,
+    database: PostgresServer | None,
+    url: str | None,
+    nodes: int = 0,
 ) -> dict[str, int]:
     """Return the counts after so many kills."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        places = max(100, PLACES_PER_KILL * kills)
-        run, port, stop = prepare(folder, places, url), free_port(), threading.Event()
-        address = f"http://{HOST}:{port}"
-        victims = Victims(folder / "instance", port, database)
-        rngs = [random.Random(f"{seed} {n}") for n in range(n_clients)]
-        clients = [Client(address, run, rng, stop) for rng in rngs]
+        places = max(100, (PLACES_PER_START if nodes else PLACES_PER_KILL) * kills)
+        run, stop = prepare(folder, places, url), threading.Event()
+        victims = (
+            Nodes(folder, nodes, database)
+            if nodes and database
+            else Victims(folder / "instance", free_port(), database)
+        )
+        clients = [
+            Client(
+                victims.url,
+                run,
+                random.Random(f"{seed} {n}"),
+                stop,
+                victims.trusted,
+                THOUGHT_S if nodes else 0.0,
+            )
+            for n in range(n_clients)
+        ]
         threads = [threading.Thread(target=client.take_part_again_and_again) for client in clients]
         for thread in threads:
             thread.start()
@@ -276,7 +307,9 @@ def run_test(
         for thread in threads:
             thread.join()
         victims.end()
-        return {"kills": kills, "of the database": databases, **count(folder / "instance", clients)}
+        counts = {"kills": kills, "of the database": databases}
+        counts |= {"most connections": victims.most_connections} if nodes else {}
+        return counts | count(folder / "instance", clients)
 
 
 def main() -> None:
@@ -286,16 +319,20 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--nodes", type=int, default=0, help="servers behind nginx and PgBouncer")
     parser.add_argument("--serve", nargs=2, metavar=("INSTANCE", "PORT"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve_again_and_again(Path(options.serve[0]), int(options.serve[1]))
     given = (options.kills, options.clients, options.seed)
-    if options.database == "sqlite":
-        counts = run_test(*given, None, None)
-    else:
-        with postgres_server(durable=True) as server, server.database(empty=True) as url:
-            counts = run_test(*given, server, url)
+    with ExitStack() as stack:
+        server, url = None, None
+        if options.database == "postgresql" or options.nodes:
+            server = stack.enter_context(postgres_server(durable=True))
+            url = stack.enter_context(server.database(empty=True))
+            if options.nodes:
+                url = stack.enter_context(through_pooler(server, url))
+        counts = run_test(*given, server, url, options.nodes)
     for name, number in counts.items():
         print(f"{name:<18}{number:>8,}")
     stuck = counts["participants"] - counts["finished"]

@@ -1,18 +1,11 @@
-"""Plant ten problem participants in a run, for another person to find in the room.
+"""A run with ten problem participants, for the pictures of the researcher pages.
 
-Usage: python benchmarks/planted.py INSTANCE [--others 30] [--seed 1] [--study NAME]
-
-The benchmark creates the instance folder, a paid run, ordinary participants and the ten. It prints
-a viewer's name and password, and writes which participant is which to INSTANCE/planted.txt, which
-the person who searches must not read. Afterwards: PARALLAX_INSTANCE=INSTANCE parallax serve.
 Participants arrive over HTTP under a simulated clock; a platform's reports are written to its
 tables.
 """
 
-import argparse
 import random
 import secrets
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,7 +17,6 @@ from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from webapp import create_app
-from webapp.core.clock import utc_now
 from webapp.database.models import (
     Assignment,
     Hit,
@@ -296,28 +288,3 @@ def plant(
         store_verdicts(session, session.query(Run).one(), clock())
     app.extensions["parallax"].engine.dispose()
     return ref, password, found
-
-
-def main() -> int:
-    """Plant them, and say where to look."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("instance", type=Path)
-    parser.add_argument("--others", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--study", default=STUDY, help="a built-in one, with catch trials")
-    options = parser.parse_args()
-    if options.instance.exists() and any(options.instance.iterdir()):
-        print(f"{options.instance} is not empty; name a new folder", file=sys.stderr)
-        return 2
-    ref, password, found = plant(
-        options.instance, options.others, options.seed, utc_now(), options.study
-    )
-    lines = [f"{name:16} {who}" for name, who in found.items()]
-    (options.instance / "planted.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{len(found)} problems among {options.others} other people")
-    print(f"/researcher/runs/{ref}  name {LOOKER}  password {password}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

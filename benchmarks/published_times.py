@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.readers.reading_times.mapped.run import read_mapped_times
-from benchmarks.published_sets.one import Place
+from benchmarks.published_sets.place import Place
 from parallax import cli
 from tests.analysis.chosen_findings import compare_by
 

@@ -9,7 +9,6 @@ import importlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +94,8 @@ def find_splitter(model: str) -> SplitFunction | None:
     """
     type_, source, _ = _resolve_model(model)
     if type_ == "hf":
-        return partial(importlib.import_module(RECOMPUTERS[type_]).split_again, source)
+        splitter: SplitFunction = importlib.import_module(RECOMPUTERS[type_]).load_splitter(source)
+        return splitter
     return _split_at_spaces if type_ in RECOMPUTERS else None
 
 

@@ -1,7 +1,5 @@
 """The options of commands that load a model: the device, and the form of its weights."""
 
-import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
 
@@ -11,6 +9,19 @@ from lm.registry import Device
 from lm.weights import DEFAULT_WEIGHTS, Dtype, Weights
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Keep the value of an option that is a part of the weights."""
+    context.meta[f"{__name__}.{option.name}"] = value
+
+
+def _combine(context: click.Context, _option: click.Parameter, dtype: Dtype) -> Weights:
+    """Return the form of the weights: their type, and what the eager options have kept."""
+    bits, device_map = (context.meta[f"{__name__}.{name}"] for name in ("bits", "device_map"))
+    return Weights(dtype, int(bits or 0), device_map or "")  # type: ignore[arg-type]
+
+
 _OPTIONS = (
     click.option(
         "--device",
@@ -21,19 +32,27 @@ _OPTIONS = (
     ),
     click.option(
         "--dtype",
+        "weights",
         type=click.Choice(get_args(Dtype)),
         default=DEFAULT_WEIGHTS.dtype,
         show_default=True,
+        callback=_combine,
         help="For a Hugging Face model: the type of its weights.",
     ),
     click.option(
         "--bits",
         type=click.Choice(["8", "4"]),
+        is_eager=True,
+        expose_value=False,
+        callback=_keep,
         help="For a Hugging Face model on a CUDA device: quantise its weights.",
     ),
     click.option(
         "--device-map",
         default="",
+        is_eager=True,
+        expose_value=False,
+        callback=_keep,
         help="For a Hugging Face model: spread its layers over devices (accelerate), e.g. auto.",
     ),
 )
@@ -41,17 +60,6 @@ _OPTIONS = (
 
 def loading_options(command: _Command) -> _Command:
     """Add the options to a command, which receives ``device`` and ``weights``."""
-
-    @functools.wraps(command)
-    def run(*, dtype: Dtype, bits: str | None, device_map: str, **options: Any) -> Any:  # noqa: ANN401
-        quantised = {"8": 8, "4": 4}.get(bits or "", 0)
-        weights = Weights(dtype, quantised, device_map)  # type: ignore[arg-type]
-        return command(weights=weights, **options)
-
-    signature = inspect.signature(command)
-    kept = [p for name, p in signature.parameters.items() if name != "weights"]
-    added = list(inspect.signature(run, follow_wrapped=False).parameters.values())[:-1]
-    run.__signature__ = signature.replace(parameters=sorted([*kept, *added], key=lambda p: p.kind))  # type: ignore[attr-defined]
     for option in reversed(_OPTIONS):
-        run = option(run)
-    return run  # type: ignore[return-value]
+        command = option(command)
+    return command

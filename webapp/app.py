@@ -38,9 +38,11 @@ from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services
 
-# The functions that register the pages; an installation may lack the researcher pages.
-PAGE_REGISTRATIONS = (
-    "webapp.participant:register_participant_pages",
+# The functions that register pages; an installation may lack those for researchers and coders. A
+# server's processes for participants register the first only (``gevent_worker``).
+PARTICIPANT_PAGES = ("webapp.participant:register_participant_pages",)
+ALL_PAGES = (
+    *PARTICIPANT_PAGES,
     "webapp.researcher:register_researcher_pages",
     "webapp.coding_pages:register_coding_pages",
 )
@@ -58,13 +60,16 @@ class _App(Flask):
         return retry_transient(super().dispatch_request)
 
 
-def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
+def create_app(
+    instance: Path | None = None, *, now: Clock = utc_now, pages: tuple[str, ...] = ALL_PAGES
+) -> Flask:
     """Return the server of one installation.
 
     Args:
         instance: The instance folder; by default the one in ``PARALLAX_INSTANCE``, or
             ``./instance``.
         now: The installation's clock.
+        pages: The pages to serve: ``ALL_PAGES`` or ``PARTICIPANT_PAGES``.
 
     Raises:
         WebappError: The folder, a setting, the secret or the database cannot be used.
@@ -90,8 +95,8 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     add_response_templates(app)
     assets = Assets(Path(app.root_path) / "static", list_response_scripts())
     serve_assets(app, assets)
-    for pages in filter(is_here, PAGE_REGISTRATIONS):
-        module, _, register = pages.partition(":")
+    for registration in filter(is_here, pages):
+        module, _, register = registration.partition(":")
         getattr(importlib.import_module(module), register)(app)
     app.register_blueprint(health_routes)
     app.register_blueprint(platform_hooks)

@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,19 +21,17 @@ from analysis.findings.benchmark import (
     suite_results,
 )
 from analysis.scores.metrics import METRICS, NEED_UNIGRAM, SUM, apply_metric, describe_metric
-from analysis.scores.scoring_inputs import find_materials
+from analysis.scores.scoring_inputs import choose_text_rendering, find_materials
 from analysis.scores.suites import SuiteScores, score_suites
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import save_table, to_text
 from experiment.materials.formats.files import is_materials, materials_files
 from experiment.materials.formats.suite import is_suite
 from experiment.materials.read import item_row
-from experiment.materials.render import as_written, split_lower_case_tokens, split_tokens
 from experiment.tables.atomic_write import atomic_write
 from experiment.version import code_version
 from lm.loading_options import loading_options
 from lm.registry import Device
-from lm.scorer import HasSubwords, Scorer
 from lm.sharding import Loading, scorer_of
 from lm.weights import Weights
 
@@ -153,7 +151,7 @@ def _score_suites(
     origin = []
     for model in request.models:
         scorer = scorer_of(model, request.loading)
-        suite_scores[scorer.name] = score_suites(scorer, files, _choose_reading(scorer))
+        suite_scores[scorer.name] = score_suites(scorer, files, choose_text_rendering(scorer))
         origin.append(f"Model {scorer.name}: trained on {scorer.trained_on.rstrip('.')}.")
         if keep:
             _write_suite_scores(folder, scorer.name, suite_scores[scorer.name])
@@ -169,12 +167,6 @@ def _score_suites(
         ),
     ]
     return [benchmark_table(suite_results(predictions), _SUITE, measure, origin, notes)]
-
-
-def _choose_reading(scorer: Scorer) -> Callable[[str], str]:
-    if isinstance(scorer, HasSubwords):
-        return as_written
-    return split_tokens if getattr(scorer, "cased", False) else split_lower_case_tokens
 
 
 def _describe_predictions(rows: pd.DataFrame) -> str:

@@ -9,7 +9,6 @@ import click
 from tqdm import tqdm
 
 from analysis.commands.completions import load_answers
-from analysis.errors import AnalysisError
 from analysis.typed.model_codes import (
     COLUMNS,
     AnswerToCode,
@@ -18,7 +17,7 @@ from analysis.typed.model_codes import (
     list_answers_to_code,
     write_prompt,
 )
-from experiment.tables.files import safe_cell
+from experiment.tables.files import require_suffix, safe_cell
 from experiment.version import code_version
 from lm.loading_options import loading_options
 from lm.model_folder import atomic_write, model_identity
@@ -49,12 +48,7 @@ def codes(
     MODEL reads what coders read. `parallax coding propose` takes the table; a record of the prompt
     and the model is written next to it (.json).
     """
-    if out.suffix != ".csv":
-        raise AnalysisError(
-            "codes can only be written as CSV",
-            where=str(out),
-            expected="a name that ends in .csv",
-        )
+    require_suffix(out, ".csv")
     people = load_answers(run, judgments, items)
     coding, answers = get_coding(people), list_answers_to_code(people)
     scorer = load_scorer(model, device, how=weights)

@@ -7,18 +7,15 @@ import click
 from tqdm import tqdm
 
 from analysis.data.load import ExportedRun, load_run
-from analysis.errors import AnalysisError
+from analysis.scores.scoring_inputs import choose_text_rendering
 from analysis.typed.completions import COLUMNS, complete, find_blanks
-from experiment.materials.render import render
-from experiment.tables.files import safe_cell
+from experiment.tables.files import require_suffix, safe_cell
 from lm.loading_options import loading_options
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
-from lm.scorer import HasSubwords
 from lm.weights import Weights
 
 _PATH = click.Path(path_type=Path)
-_WORDS, _AS_WRITTEN = "split_lower_case_tokens", "as_written"
 
 
 @click.command()
@@ -49,17 +46,11 @@ def completions(
 
     `parallax compare --completions` sets them beside the shares of people.
     """
-    if out.suffix != ".csv":
-        raise AnalysisError(
-            "completions can only be written as CSV",
-            where=str(out),
-            expected="a name that ends in .csv",
-        )
+    require_suffix(out, ".csv")
     people = load_answers(run, judgments, items)
     blanks = find_blanks(people)
     scorer = load_scorer(model, device, how=weights)
-    as_written = isinstance(scorer, HasSubwords) or getattr(scorer, "cased", False)
-    rendering = render(_AS_WRITTEN if as_written else _WORDS)
+    rendering = choose_text_rendering(scorer)
     progress = tqdm(blanks, desc="Completing", unit=" texts", disable=None)
     n_words = 0
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:

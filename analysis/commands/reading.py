@@ -9,12 +9,12 @@ import click
 
 from analysis.commands.completions import load_answers
 from analysis.errors import AnalysisError
+from analysis.scores.scoring_inputs import choose_text_rendering
 from analysis.typed.next_words import count_next_words, normalise_beginning
 from analysis.typed.same_answers import load_same_answers
 from analysis.typed.variants import read_variants
 from experiment.materials.formats.regions import join_regions
 from experiment.materials.read import load_items
-from experiment.materials.render import split_lower_case_tokens
 from experiment.records import Item, join_context
 from experiment.responses.base import ResponseType
 from experiment.responses.reading.reading import Read
@@ -23,7 +23,6 @@ from experiment.studies.load import load_study
 from experiment.tables.atomic_write import atomic_write
 from lm.loading_options import loading_options
 from lm.registry import Device, load_scorer
-from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import NATS_PER_BIT, surprisals
 from lm.weights import Weights
 
@@ -60,7 +59,8 @@ def surprisal(model: str, source: str, out: Path, device: Device, weights: Weigh
     """
     texts = _load_texts(source)
     scorer = load_scorer(model, device, how=weights)
-    model_inputs = [[_step_as_model_input(scorer, step) for step in text.steps] for text in texts]
+    rendering = choose_text_rendering(scorer)
+    model_inputs = [[rendering(step) or step for step in text.steps] for text in texts]
     # Scripts without spaces between words have no spaces between steps either.
     spaces = any(join_regions(text.steps) == " ".join(text.steps) for text in texts)
     step_surprisals = surprisals(scorer, model_inputs, spaces=spaces)
@@ -186,10 +186,3 @@ def _write_table(
         for text in texts:
             for number, step in enumerate(text.steps, start=1):
                 writer.writerow([text.name, number, step, *next(values)])
-
-
-def _step_as_model_input(scorer: Scorer, text: str) -> str:
-    """Return a step as model input; word-level models need punctuation as separate words."""
-    if isinstance(scorer, HasSubwords):
-        return text
-    return split_lower_case_tokens(text) or text

@@ -20,6 +20,7 @@ from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.tables.atomic_write import atomic_write
+from experiment.tables.files import require_suffix
 
 _PATH = click.Path(path_type=Path)
 _DIVIDERS = {".csv": ",", ".tsv": "\t"}
@@ -65,12 +66,7 @@ def join(
     TIMES has a row for each participant and word or region; SURPRISAL are tables that `parallax lm
     surprisal` wrote, of one model each. The command stops on data that do not match.
     """
-    if out.suffix not in _DIVIDERS:
-        raise AnalysisError(
-            "the table's format is not known",
-            where=str(out),
-            expected="a name ending in .csv or .tsv",
-        )
+    require_suffix(out, *_DIVIDERS)
     if wrong := [pair for pair in column_pairs if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column rt_ms=HEADER")
     pairs = (pair.partition("=") for pair in column_pairs)

@@ -18,6 +18,7 @@ from analysis.scores.file import AS_STREAM, Scoring, write_score_file, write_str
 from analysis.scores.scoring_inputs import Materials, find_materials, select_judged
 from experiment.errors import ParallaxError
 from experiment.records import Item
+from experiment.tables.files import require_suffix
 from experiment.version import code_version
 from lm.loading_options import loading_options
 from lm.model_folder import model_identity
@@ -53,12 +54,7 @@ class ScoringOptions:
 def choose_score_files(models: tuple[str, ...], out: Path) -> dict[str, Path]:
     """Return the score file's path for each model."""
     if len(models) == 1:
-        if out.suffix != ".parquet":
-            raise AnalysisError(
-                "scores can only be written as Parquet",
-                where=str(out),
-                expected="a name ending in .parquet",
-            )
+        require_suffix(out, ".parquet")
         return {models[0]: out}
     names = [f"{Path(model.removeprefix(HF_PREFIX)).resolve().name}.parquet" for model in models]
     if out.suffix == ".parquet" or out.is_file():
@@ -135,11 +131,14 @@ def score_to_file(
     )
     for sentence in materials.rendering_notes():
         click.echo(sentence)
-    _report_scoring(out, scorer, written_facts)
+    lacks_capitals = getattr(scorer, "cased", False) and materials.lack_capitals()
+    _report_scoring(out, scorer, written_facts, lacks_capitals=lacks_capitals)
 
 
-def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> None:
-    if unknown := _describe_unknown_tokens(out):
+def _report_scoring(
+    out: Path, scorer: Scorer, written_facts: ScoreFacts, *, lacks_capitals: bool
+) -> None:
+    if unknown := _describe_unknown_tokens(out, lacks_capitals=lacks_capitals):
         click.echo(unknown)
     if after_context := _describe_choices(out):
         click.echo(after_context)
@@ -155,18 +154,28 @@ def _report_scoring(out: Path, scorer: Scorer, written_facts: ScoreFacts) -> Non
         click.echo(f"Checked: {written_facts.check}.")
 
 
-def _describe_unknown_tokens(out: Path) -> str:
-    """Return the number of tokens unknown to the model, in words; empty if it knew all."""
+def _describe_unknown_tokens(out: Path, *, lacks_capitals: bool) -> str:
+    """Return the number of tokens unknown to the model, in words; empty if it knew all.
+
+    Args:
+        out: The score file.
+        lacks_capitals: Whether the model's words have capitals, and the texts none.
+    """
     counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
     n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
     if not n_unknown:
         return ""
-    hint = (
-        " If these are words with marks or capitals, give another --rendering: split_tokens sets "
-        "marks apart, split_lower_case_tokens also writes lower case."
-        if n_unknown > _MANY_UNKNOWN * n_tokens
-        else ""
-    )
+    hint = ""
+    if lacks_capitals:
+        hint = (
+            " The model's words have capitals, and it read none: score texts with their own "
+            "capitals, and without a --rendering that writes lower case."
+        )
+    elif n_unknown > _MANY_UNKNOWN * n_tokens:
+        hint = (
+            " If these are words with marks or capitals, give another --rendering: split_tokens "
+            "sets marks apart, split_lower_case_tokens also writes lower case."
+        )
     return f"{n_unknown:,} of {n_tokens:,} tokens are unknown to the model.{hint}"
 
 

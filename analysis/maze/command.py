@@ -21,6 +21,7 @@ from analysis.maze.distractors import (
 from analysis.maze.slots import Sentence, format_distractors, make_slots, read_sentences
 from experiment.materials.formats.raw import RawTable
 from experiment.tables.atomic_write import atomic_write
+from experiment.tables.files import require_suffix
 from lm.registry import Device, load_scorer
 from lm.scorer import Scorer
 
@@ -81,7 +82,7 @@ def distractors(
     describes the result for every word. You can correct OUT by hand, and check it again with
     `parallax maze audit`.
     """
-    _refuse_unknown_format(out)
+    require_suffix(out, *_DIVIDERS)
     raw, sentences = read_sentences(table, _parse_headers(named))
     slots, words = make_slots(sentences), Vocabulary(frequencies)
     limits = Bounds(**bounds)
@@ -143,15 +144,6 @@ def _parse_headers(column_pairs: Sequence[str]) -> dict[str, str]:
     if wrong := [pair for pair in column_pairs if "=" not in pair]:
         raise AnalysisError(f'"{wrong[0]}" names no header', expected="--column sentence=HEADER")
     return {column: header for column, _, header in (pair.partition("=") for pair in column_pairs)}
-
-
-def _refuse_unknown_format(out: Path) -> None:
-    if out.suffix not in _DIVIDERS:
-        raise AnalysisError(
-            "the table's format is not known",
-            where=str(out),
-            expected="a name ending in .csv or .tsv",
-        )
 
 
 def _read_distractors(raw: RawTable, sentence: Sentence) -> list[str]:

@@ -15,7 +15,7 @@ from analysis.natives.verdicts import (
 from experiment.materials.read import find_items, item_table, materials_hash, read_items
 from experiment.materials.render import render
 from experiment.seeds import generator
-from experiment.studies.files import SOURCES_SUFFIX, find_sources
+from experiment.studies.files import SOURCES_SUFFIX, describe_other_sources, find_sources
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import write_table
 from experiment.version import code_version
@@ -112,10 +112,13 @@ def approve_(items: Path, tables: tuple[Path, ...], out: Path, rendering: str) -
         )
     metadata = {"materials_hash": materials_hash(approved), "code_version": code_version()}
     number = write_table(*item_table(approved), out, metadata)
-    if sources := find_sources(find_items(items)):
+    table = find_items(items)
+    if sources := find_sources(table):
         with atomic_write(out.with_name(out.stem + SOURCES_SUFFIX)) as temporary:
             temporary.write_bytes(sources.read_bytes())
     judged = number + (findings["item_id"].nunique() if len(findings) else 0)
     click.echo(f"{number:,} of {judged:,} items approved by {', '.join(names)}: {out}")
+    if note := describe_other_sources(table):
+        click.echo(note)
     if judged < len(every):
         click.echo(f"{len(every) - judged:,} other items were not on the page, and are left out.")

@@ -8,11 +8,11 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from babel import Locale
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from experiment.records import Item
 
-_RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 _ENGLISH, _IDENTITY_DIGITS = "en", 12
 # Columns of items that say where a sentence comes from, and which rule it is about.
 _SOURCES = ("source", "sent_id", "origin", "rule", "licence")
@@ -76,9 +76,8 @@ def write_page(sentences: Sequence[Sentence], language: str) -> str:
     )
     return environment.get_template("page.html").render(
         language=language,
-        direction=_direction_of(language),
         language_of_words=language_of_words,
-        direction_of_words=_direction_of(language_of_words),
+        direction_of_words=Locale.parse(_base_of(language_of_words)).text_direction,
         words=_read_words()[_base_of(language_of_words)],
         sentences=sentences,
         identity=digest.hexdigest()[:_IDENTITY_DIGITS],
@@ -92,10 +91,6 @@ def has_words(language: str) -> bool:
 
 def _base_of(language: str) -> str:
     return language.partition("-")[0].lower()
-
-
-def _direction_of(language: str) -> str:
-    return "rtl" if _base_of(language) in _RIGHT_TO_LEFT else "ltr"
 
 
 @cache

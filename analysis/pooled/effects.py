@@ -1,6 +1,7 @@
 """The comparisons of several reports together: rows and sentences."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.findings.comparison_words import ALPHA, words_of, write_p
-from analysis.pooled.reports import Report
+from analysis.pooled.reports import Report, name_own_models
 from analysis.statistics.partial_pooling import FEWEST, Pooled, pool
 from analysis.statistics.sites import join_sites
 
@@ -157,17 +158,37 @@ def _take_side(result: Pooled, one_sided: str) -> dict[str, float]:
 
 def _own_models(rows: pd.DataFrame, reports: Sequence[Report]) -> pd.DataFrame:
     """Return comparisons with one common name for models that each report has another one of."""
+    of_one_name = name_own_models(reports)
     renamed = []
     for row in rows.to_dict("records"):
+        names = {name: own for name, own in of_one_name.items() if _is_compared(name, row)}
         judges = _judges_by_report(row["name"], reports)
-        if len(set(judges)) > 1 and all(len(of_report) == 1 for of_report in judges):
-            row |= {
-                key: value.replace(row["judge"], _OWN_MODEL)
-                for key, value in row.items()
-                if isinstance(value, str) and (key == "judge" or str(key).startswith("if_"))
-            }
-        renamed.append(row)
+        if (
+            row["judge"]
+            and len(set(judges)) > 1
+            and all(len(of_report) == 1 for of_report in judges)
+        ):
+            names[row["judge"]] = _OWN_MODEL
+        renamed.append(_rename_models(row, names))
     return pd.DataFrame(renamed)
+
+
+def _is_compared(model: str, row: Mapping[Hashable, Any]) -> bool:
+    """Return whether a row compares people, or another model, with a model."""
+    return bool(row["judge"]) and model in {row["judge"], row["compared"].split(" - ")[0]}
+
+
+def _rename_models(row: Mapping[Hashable, Any], names: Mapping[str, str]) -> dict[Hashable, Any]:
+    """Return a comparison with other names for its models, also in its statements."""
+    if not names:
+        return dict(row)
+    whole_names = re.compile(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, names))})(?![\w/-])")
+    return {
+        key: whole_names.sub(lambda match: names[match[0]], value)
+        if isinstance(value, str) and (key == "judge" or str(key).startswith("if_"))
+        else value
+        for key, value in row.items()
+    }
 
 
 def _judges_by_report(name: str, reports: Sequence[Report]) -> list[frozenset[str]]:

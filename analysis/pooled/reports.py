@@ -1,5 +1,6 @@
 """Read the results of several reports, and check that they answer the same questions."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,11 @@ class _Participants(_Facts):
     kept: int
 
 
+class _Model(_Facts):
+    model: str
+    model_hash: str = ""
+
+
 class _Origin(_Facts):
     simulated: bool
     language: str = ""
@@ -34,6 +40,7 @@ class _Origin(_Facts):
     participants: _Participants
     n_judgments: int
     n_items: int
+    models: tuple[_Model, ...] = ()
 
 
 class _Accuracy(_Facts):
@@ -153,6 +160,20 @@ def read_reports(folders: Sequence[Path]) -> list[Report]:
     for other in others:
         _refuse_other_questions(first, other)
     return reports
+
+
+def name_own_models(reports: Sequence[Report]) -> dict[str, str]:
+    """Return a better name for each name that is not the same model in all reports.
+
+    A model trained on each language often has its type's name in every report. Models without a
+    hash, such as those of imported scores, are taken to be the same.
+    """
+    hashes = defaultdict[str, set[str]](set)
+    for report in reports:
+        for model in report.origin.models:
+            hashes[model.model] |= {model.model_hash} - {""}
+    several = (name for name, of_name in hashes.items() if len(of_name) > 1)
+    return {name: f"the report's own {name}" for name in several}
 
 
 def _name_by_run(folders: Sequence[Path], reports: list[Report]) -> list[Report]:

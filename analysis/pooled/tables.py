@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.findings.comparison_words import words_of
-from analysis.pooled.reports import Report
+from analysis.pooled.reports import Report, name_own_models
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.accuracy_table import Column, Table
 
@@ -121,7 +121,7 @@ def accuracy_table(reports: Sequence[Report], noun: str, origin: tuple[str, ...]
     )
     if rows.empty:
         return None
-    rows = rows[rows["items"] == JUDGED]
+    rows = rows[rows["items"] == JUDGED].replace({"judge": name_own_models(reports)})
     judges = list(rows["judge"].unique())
     wide = rows.drop_duplicates(["construction", "label"])[["construction", "label"]]
     for place, judge in enumerate(judges):

@@ -1,7 +1,8 @@
 """Score materials with a model into a score file, with bounded memory and resumable."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -55,6 +56,8 @@ from lm.sharding import (
 
 # Items in memory at a time: published sets fit in one block, so shared beginnings are scored once.
 ITEMS_AT_A_TIME = 262_144
+# Blocks whose shards workers get before the block in progress is finished.
+_BLOCKS_AHEAD = 1
 _ROWS_PER_GROUP = 65_536
 _CHECKED_AT_A_TIME = 1_024
 _SEED = 1
@@ -72,7 +75,8 @@ class Scoring:
         executor: The executor that scores shards; None for this process.
         kernel: The kernel of a fast pass, in words for its certificate.
         progress: Called with the number of versions scored since the previous call.
-        items_at_a_time: The number of items in memory at a time.
+        items_at_a_time: The number of items in a block; memory holds two blocks, or one without
+            workers.
         storage: Where workers write their shards; by default, the folder of the score file.
     """
 
@@ -117,28 +121,23 @@ def write_score_file(
             atomic_write(out) as temporary,
             pq.ParquetWriter(temporary, arrow_schema(SCORES), compression="zstd") as writer,
         ):
-            rendering = render(materials.rendering)
-            # A study's texts are rendered as its study.toml says; for a file, changes are reported.
-            noting_rendering = rendering if materials.study else materials.noting(rendering)
-            raw_texts = materials.raw_texts()
-            load = partial(scorer_of, scoring.model, replace(scoring.loading, fast=False))
-            for block, items in enumerate(_split_into_blocks(materials, scoring.items_at_a_time)):
-                wanted = collect_sentences(
-                    items, noting_rendering, materials.further, render_context=rendering
-                )
-                scores = _BlockScores(add_choices(wanted, load), block, scoring, cache)
-                seed = derive_seed(_SEED, "check of scores", facts.materials_hash, block)
+            rendering, raw_texts = render(materials.rendering), materials.raw_texts()
+            under_way: deque[_BlockScores] = deque()
+            for scores in _start_blocks(materials, scoring, cache, under_way):
+                seed = derive_seed(_SEED, "check of scores", facts.materials_hash, scores.number)
                 table, certificate = scores.table()
                 try:
-                    check = scores.check(
-                        items, table, rendering, np.random.default_rng(seed), raw_texts
-                    )
+                    check = scores.check(table, rendering, np.random.default_rng(seed), raw_texts)
                 except AnalysisError:
+                    for block in under_way:
+                        block.stop()
                     cache.forget()
                     raise
                 checks += [check] if check else []
                 certificates += [certificate] if certificate else []
                 writer.write_table(table, _ROWS_PER_GROUP)
+                # Not in memory while the next block is collected.
+                del scores, table
             facts = _add_results(facts, certificates, checks)
             writer.add_key_value_metadata(facts.model_dump())
     return facts
@@ -151,34 +150,102 @@ def _add_results(
     return facts.model_copy(update=results)
 
 
-def _split_into_blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
-    items = materials.items()
-    while block := list(islice(items, size)):
-        yield block
+def _start_blocks(
+    materials: Materials, scoring: Scoring, cache: ShardCache, under_way: deque["_BlockScores"]
+) -> Iterator["_BlockScores"]:
+    """Yield each block of items when workers have the shards of the next one.
+
+    Otherwise, one slow shard would keep all other workers waiting at the end of its block.
+
+    Args:
+        materials: The items.
+        scoring: The model, and how it scores.
+        cache: The shards.
+        under_way: Filled with the started blocks that are not finished.
+    """
+    for block in _collect_blocks(materials, scoring, cache):
+        under_way.append(block)
+        if len(under_way) > (_BLOCKS_AHEAD if scoring.executor else 0):
+            yield under_way[0]
+            under_way.popleft()
+    while under_way:
+        yield under_way[0]
+        under_way.popleft()
+
+
+def _collect_blocks(
+    materials: Materials, scoring: Scoring, cache: ShardCache
+) -> Iterator["_BlockScores"]:
+    """Yield blocks of items with their sentences."""
+    rendering = render(materials.rendering)
+    # A study's texts are rendered as its study.toml says; for a file, changes are reported.
+    noting_rendering = rendering if materials.study else materials.noting(rendering)
+    load = partial(scorer_of, scoring.model, replace(scoring.loading, fast=False))
+    all_items = materials.items()
+    blocks = iter(lambda: list(islice(all_items, scoring.items_at_a_time)), [])
+    for number, items in enumerate(blocks):
+        wanted = collect_sentences(
+            items, noting_rendering, materials.further, render_context=rendering
+        )
+        yield _BlockScores(items, add_choices(wanted, load), number, scoring, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class _StartedShards:
+    """Shards whose scoring has begun.
+
+    Attributes:
+        kind: The kind of shard.
+        indices: The indices of each shard's sentences, by its name.
+        missing: The names of the shards that were not cached.
+        results: Yields the number of texts of each missing shard once it is written; without
+            workers, the shard is scored then.
+        futures: What the workers do for it.
+    """
+
+    kind: str
+    indices: Mapping[str, Sequence[int]]
+    missing: Sequence[str]
+    results: Iterator[int]
+    futures: Sequence[Future[int]] = ()
 
 
 class _BlockScores:
-    """The scores of one block of items, cached shard by shard."""
+    """The scores of one block of items, cached shard by shard; workers get the shards at once.
+
+    Attributes:
+        number: The block's number, from 0.
+    """
 
     def __init__(
-        self, sentences_: Sentences, number: int, scoring: Scoring, cache: ShardCache
+        self,
+        items: Sequence[Item],
+        sentences_: Sentences,
+        number: int,
+        scoring: Scoring,
+        cache: ShardCache,
     ) -> None:
-        self._wanted, self._number, self._scoring, self._cache = sentences_, number, scoring, cache
+        self._items, self._wanted, self.number = items, sentences_, number
+        self._scoring, self._cache = scoring, cache
         self._versions = np.bincount(sentences_.of_row)
+        self._started = self._start_shards(
+            "shard", make_shards(sentences_.distinct), fast=scoring.loading.fast
+        )
         self._scored: list[Chunk] = []
+
+    def stop(self) -> None:
+        """Cancel what workers have not begun, and wait until they write no more shards."""
+        wait([future for future in self._started.futures if not future.cancel()])
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
         """Return the block's score table, with a certificate if the first pass was fast."""
-        indices = make_shards(self._wanted.distinct)
-        fast = self._scoring.loading.fast
-        chunks = self._score_chunks("shard", indices, fast=fast)
+        chunks = self._read_shards(self._started)
         table = make_score_table(self._wanted, chunks)
         self._scored = chunks
-        return self._certify(table, chunks) if fast else (table, None)
+        return self._certify(table, chunks) if self._scoring.loading.fast else (table, None)
 
     def check(
         self,
-        items: Sequence[Item],
         table: pa.Table,
         rendering: Callable[[str], str],
         rng: np.random.Generator,
@@ -203,7 +270,15 @@ class _BlockScores:
 
         split = find_splitter(self._scoring.model)
         return check_scores(
-            items, self._wanted, self._scored, table, rendering, recompute, rng, raw_texts, split
+            self._items,
+            self._wanted,
+            self._scored,
+            table,
+            rendering,
+            recompute,
+            rng,
+            raw_texts,
+            split,
         )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
@@ -223,20 +298,38 @@ class _BlockScores:
     def _score_chunks(
         self, kind: str, indices: Sequence[Sequence[int]], *, fast: bool
     ) -> list[Chunk]:
+        return self._read_shards(self._start_shards(kind, indices, fast=fast))
+
+    def _start_shards(
+        self, kind: str, indices: Sequence[Sequence[int]], *, fast: bool
+    ) -> _StartedShards:
         names = {
-            f"{self._number:05}-{kind}-{n:05}": chunk_indices
+            f"{self.number:05}-{kind}-{n:05}": chunk_indices
             for n, chunk_indices in enumerate(indices)
         }
         missing = self._cache.missing(list(names))
         for name in names.keys() - set(missing):
             self._report_progress(kind, names[name])
-        texts = [[self._wanted.distinct[index] for index in names[name]] for name in missing]
+        texts = ([self._wanted.distinct[index] for index in names[name]] for name in missing)
         loading = replace(self._scoring.loading, fast=fast)
         score = partial(score_shard, self._cache, self._scoring.model, loading)
-        run = self._scoring.executor.map if self._scoring.executor else map
-        for name, _ in zip(missing, run(score, missing, texts), strict=True):
-            self._report_progress(kind, names[name])
-        return [(chunk_indices, self._cache.get(name)) for name, chunk_indices in names.items()]
+        if self._scoring.executor is None:
+            return _StartedShards(kind, names, missing, map(score, missing, texts))
+        futures = [
+            self._scoring.executor.submit(score, name, own_texts)
+            for name, own_texts in zip(missing, texts, strict=True)
+        ]
+        results = (future.result() for future in futures)
+        return _StartedShards(kind, names, missing, results, futures)
+
+    def _read_shards(self, started: _StartedShards) -> list[Chunk]:
+        """Return the scores of started shards when all are written."""
+        for name, _ in zip(started.missing, started.results, strict=True):
+            self._report_progress(started.kind, started.indices[name])
+        return [
+            (chunk_indices, self._cache.get(name))
+            for name, chunk_indices in started.indices.items()
+        ]
 
     def _report_progress(self, kind: str, indices: Sequence[int]) -> None:
         if kind == "shard":

@@ -13,7 +13,13 @@ from analysis.scores.raw_texts import RawTexts, read_raw_texts
 from experiment.materials.formats.files import is_materials, materials_files, open_materials
 from experiment.materials.formats.options import find_further_options
 from experiment.materials.read import load_items, materials_hash
-from experiment.materials.render import note_on_changes
+from experiment.materials.render import (
+    as_written,
+    note_on_changes,
+    render,
+    split_lower_case_tokens,
+    split_tokens,
+)
 from experiment.records import Item, Variant
 from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
@@ -76,6 +82,17 @@ class Materials:
             rendering = self.cased_rendering
         return replace(self, rendering=rendering, changes=[])
 
+    def lack_capitals(self) -> bool:
+        """Return whether the model reads no capital letter, in a script that has them."""
+        change = render(self.rendering)
+        texts = (change(f"{item.context} {item.good}") for item in self.items())
+        are_cased = False
+        for text in texts:
+            if text != text.lower():
+                return False
+            are_cased |= text != text.upper()
+        return are_cased
+
     def noting(self, rendering_function: Callable[[str], str]) -> Callable[[str], str]:
         """Return a rendering that also records each changed text and its result in ``changes``."""
 
@@ -91,6 +108,17 @@ class Materials:
         """Return a note on how many of a file's texts the rendering changed, with examples."""
         changed = [] if self.study else [*dict.fromkeys(self.changes)]
         return note_on_changes(changed, f"The model reads texts as {self.rendering}")
+
+
+def choose_text_rendering(scorer: Scorer) -> Callable[[str], str]:
+    """Return the rendering for a model of texts as people read them.
+
+    A model's own tokenizer divides them. For other models marks are words, and all letters are
+    small unless the model has words with capitals.
+    """
+    if isinstance(scorer, HasSubwords):
+        return as_written
+    return split_tokens if getattr(scorer, "cased", False) else split_lower_case_tokens
 
 
 def find_materials(

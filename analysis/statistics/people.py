@@ -67,12 +67,16 @@ def summarise_side_bias(judgments: pd.DataFrame) -> pd.DataFrame:
         was first, second), ``difference`` of the two. Intervals: two-way clustered.
     """
     first = (judgments["good_side"] == Side.FIRST).to_numpy()
-    leaning = judgments.assign(
-        chose_good=judgments["chosen_side"] == Side.FIRST, measure="share_first"
-    )
-    by_side = judgments.assign(measure=np.where(first, "accuracy_first", "accuracy_second"))
     columns = ["measure", "accuracy", "low", "high", "n_judgments"]
-    parts = [people_accuracy(frame, ["measure"]) for frame in (leaning, by_side)]
+    # Each is a copy of the judgments, and is gone before the next.
+    leaning = judgments.assign(
+        chose_good=judgments["chosen_side"] == Side.FIRST,
+        measure=pd.Categorical.from_codes(np.zeros(len(judgments), np.int8), ["share_first"]),
+    )
+    parts = [people_accuracy(leaning, ["measure"])]
+    del leaning
+    sides = pd.Categorical.from_codes(first.astype(np.int8), ["accuracy_second", "accuracy_first"])
+    parts.append(people_accuracy(judgments.assign(measure=sides), ["measure"]))
     difference = accuracy_difference(judgments, first)
     parts.append(difference.rename(columns={"difference": "accuracy"}).assign(measure="difference"))
     rows = pd.concat([part[columns] for part in parts], ignore_index=True)

@@ -77,7 +77,8 @@ class Provenance:
         n_repeated: The number of judgments of an item that the same participant judged before.
         apart: The number of judgments of each other kind, reported in a separate table.
         trainings: Sentences on the trainings whose checkpoints were compared.
-        compared_with: The names of models, and of tables of surprisal, without score files.
+        compared_with: The names of models, model participants and tables of surprisal without score
+            files.
     """
 
     run: RunFacts
@@ -151,12 +152,12 @@ class Provenance:
 
     @property
     def _of_models(self) -> list[str]:
+        named = [f"Compared with: {', '.join(self.compared_with)}."] * bool(self.compared_with)
         if not self.models:
-            named = [f"Compared with: {', '.join(self.compared_with)}."] * bool(self.compared_with)
             return [*named, *self.trainings] or ["People alone: no model was compared."]
         metric = f"Metric of the models: {describe_metric(self.metric)}."
         described = (_describe_model(model, ties=self.asked.decides) for model in self.models)
-        return [metric, *described, *self.trainings]
+        return [metric, *described, *named, *self.trainings]
 
     @property
     def _judged(self) -> str:

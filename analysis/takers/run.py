@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+from analysis.scores.scoring_inputs import choose_text_rendering
 from analysis.takers.export import Taker, write_sessions
 from analysis.takers.folder import (
     REPLIES,
@@ -20,7 +21,7 @@ from analysis.takers.folder import (
 from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
 from analysis.takers.source import find_source
 from analysis.takers.taking import Sitting, find_longest_questions, take_sessions
-from experiment.materials.render import render, split_lower_case_tokens, split_tokens
+from experiment.materials.render import render
 from experiment.studies.study import Study
 from experiment.takers.session import Complete
 from lm.answering.answerer import Answerer, LocalAnswerer, Question, Tier, reply_store
@@ -106,10 +107,9 @@ def load_answering_model(
 
 def _choose_renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
     """Return the rendering of sentences for a model, and the function that formats prompts."""
-    if isinstance(scorer, HasSubwords):
-        return study.materials.shown_to_people, lambda text: text
-    cased = getattr(scorer, "cased", False)
-    return study.materials.given_to_models, split_tokens if cased else split_lower_case_tokens
+    is_running = isinstance(scorer, HasSubwords)
+    rendering = study.materials.shown_to_people if is_running else study.materials.given_to_models
+    return rendering, choose_text_rendering(scorer)
 
 
 def _make_chat_answerer(scorer: Scorer, identity: str) -> LocalAnswerer:

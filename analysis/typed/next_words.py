@@ -4,13 +4,16 @@ Beginnings are compared by the rules for typed answers, but with their punctuati
 what people expect.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2
 
+import pandas as pd
+
 from analysis.data.join import judgments
 from analysis.data.load import ExportedRun
-from analysis.typed.cloze import SMOOTHING_K, SMOOTHING_V, count_answers, people_of
+from analysis.typed.cloze import SMOOTHING_K, SMOOTHING_V, list_answers, people_of
 from analysis.typed.completions import find_blanks
 from analysis.typed.same_answers import SameAnswers
 from experiment.coding.normalise import RULES
@@ -23,20 +26,20 @@ class NextWords:
     Attributes:
         texts: The items whose texts begin so.
         n_people: How many people saw one of these texts.
-        counts: How many of them gave each answer.
+        people: By item and answer, who gave it.
         same: As which answer a text counts.
     """
 
     texts: tuple[str, ...]
     n_people: int
-    counts: Mapping[str, int]
+    people: Mapping[tuple[str, str], set[str]]
     same: SameAnswers
 
     def count(self, word: str) -> int:
         """Return how many people typed a word."""
-        # A table of variants may count it as another answer in one of the texts.
-        answers = {self.same.answer(text, word) for text in self.texts}
-        return sum(self.counts.get(answer, 0) for answer in answers)
+        # A table of variants may count it as another answer in some of the texts.
+        keys = ((text, self.same.answer(text, word)) for text in self.texts)
+        return len({person for key in keys for person in self.people.get(key, ())})
 
     def surprisal_bits(self, word: str) -> float:
         """Return people's surprisal of a word, smoothed as in the report of typed answers."""
@@ -76,24 +79,23 @@ def count_next_words(run: ExportedRun, same: SameAnswers) -> dict[str, NextWords
     rows = rows[rows["beginning"] != ""]
     if rows.empty:
         return {}
-    typed = [
-        same.answer(item_id, text)
-        for item_id, text in zip(
-            rows["item_id"], rows["typed"].astype(object).fillna("").astype(str), strict=True
-        )
-    ]
-    answers = rows[["no_answer"]].assign(
-        item_id=rows["beginning"], version="", typed=typed, participant=rows["person"]
-    )
-    counts: dict[str, dict[str, int]] = {}
-    for row in count_answers(answers).to_dict("records"):
-        counts.setdefault(row["item_id"], {})[row["answer"]] = int(row["n"])
+    rows = rows.assign(participant=rows["person"])
     return {
         str(beginning): NextWords(
             tuple(texts["item_id"].unique()),
             texts["person"].nunique(),
-            counts.get(str(beginning), {}),
+            _collect_people(list_answers(texts, same)),
             same,
         )
         for beginning, texts in rows.groupby("beginning", sort=False)
     }
+
+
+def _collect_people(answers: pd.DataFrame) -> dict[tuple[str, str], set[str]]:
+    """Return who gave each answer to each item."""
+    people = defaultdict[tuple[str, str], set[str]](set)
+    for item_id, answer, person in zip(
+        answers["item_id"], answers["answer"], answers["person"], strict=True
+    ):
+        people[item_id, answer].add(person)
+    return dict(people)

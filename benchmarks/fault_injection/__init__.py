@@ -1,1 +1,1 @@
-"""What benchmarks/faults.py is made of: workers, a marketplace, an operator whom nothing spares."""
+"""Workers, stand-ins and operators of the campaigns in which calls fail and processes die."""

@@ -114,7 +114,6 @@ class Operator:
     ) -> None:
         self.environment, self.run, self.rng, self.death = environment, run, rng, death
         self.retries = 0
-        self.errs: Callable[[], bool] = lambda: False
         self._found: list[Discrepancy] = []
         self._platform: Any = Frail(platform, death)
         self._sessions = make_sessions(environment.services.engine)
@@ -152,9 +151,9 @@ class Operator:
         """Pay what somebody wrote down."""
         self._until_done(partial(self._pay, entries))
 
-    def compensate(self, ref: str, *amount_minor: int) -> None:
-        """Offer somebody the reward or another amount, in place of what was offered before."""
-        self._until_done(partial(self._compensate, ref, *amount_minor))
+    def compensate(self, ref: str) -> None:
+        """Offer somebody the reward, in place of what was offered before."""
+        self._until_done(partial(self._compensate, ref))
 
     def settle_the_rest(self) -> list[Discrepancy]:
         """Reject who did nothing, compensate who could not submit, mend, and return what is left.
@@ -167,8 +166,6 @@ class Operator:
             if discrepancy.problem == "submitted_by_nobody":
                 self._until_done(partial(self._reject, discrepancy.who))
             if discrepancy.problem == "finished_not_submitted":
-                if self.errs():
-                    self.compensate(discrepancy.who, 1)
                 self.compensate(discrepancy.who)
         for _ in range(_MOST_TRIES):
             # Nothing is in another process's hand any more.
@@ -287,8 +284,8 @@ class Operator:
             )
         self._pay([entry])
 
-    def _compensate(self, ref: str, amount_minor: int = 0) -> None:
-        amount_minor = amount_minor or self._study.reward_minor
+    def _compensate(self, ref: str) -> None:
+        amount_minor = self._study.reward_minor
         account = next(a for a in self.accounts() if a.participant.ref == ref)
         worker_id = account.participant.platform_id
         assert worker_id is not None

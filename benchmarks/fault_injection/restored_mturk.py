@@ -1,5 +1,6 @@
 """Mechanical Turk as a side of the campaign that puts databases back."""
 
+import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -10,15 +11,30 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.retries.standard import ExponentialBackoff
-from faults import faults, take_compensation, work
 
 from fault_injection.books import Booked, Side
+from fault_injection.campaign import KINDS, MOST_WORKERS, unfilled
 from fault_injection.environment import Environment, Worker, open_environment
 from fault_injection.in_process import in_process
+from fault_injection.operator import Operator
 from fault_injection.restores import Restored
+from webapp.database.models import Run
 from webapp.recruiters.mturk.client import MturkClient, open_client
 
 _BY_HAND = "from a colleague"
+BEHAVIOURS = {"finish": 60, "give_back": 12, "vanish": 10, "forget": 10, "only_submit": 8}
+
+
+def faults(probability: float, seed: int) -> dict[str, object]:
+    """Return the marketplace's faults: each kind strikes with its share of the probability."""
+    made: list[dict[str, object]] = [
+        {"kind": kind, "probability": probability / len(KINDS)} for kind in KINDS
+    ]
+    made += [
+        {"kind": "slow", "probability": probability / 10, "seconds": 0.01},
+        {"kind": "id_reused", "operation": "accept", "probability": 0.5},
+    ]
+    return {"seed": seed, "faults": made}
 
 
 class Operators(Restored):
@@ -100,6 +116,59 @@ def hand_in_later(people: Sequence[Worker], lost: set[str]) -> None:
         if worker.finished and not worker.submitted and worker.work not in lost:
             take_compensation(worker)
             worker.submitted = True
+
+
+def work(
+    environment: Environment, run: Run, operator: Operator, rng: random.Random, known: int = 0
+) -> list[Worker]:
+    """Send workers until the run is full, beside those who came already, and return them all."""
+    workers = list[Worker]()
+    for _ in range(MOST_WORKERS):  # then places are left, and counted as lost
+        if not unfilled(environment, run):
+            break
+        worker = Worker(environment, run.ref, f"A{run.ref.upper()}X{known + len(workers)}")
+        with worker:
+            if not worker.accept():
+                # Who vanished still holds what is left: their time must pass.
+                environment.clock.go_on(minutes=31)
+                operator.poll()
+                operator.publish()
+                continue
+            workers.append(worker)
+            behave(worker, operator, rng)
+    return workers
+
+
+def behave(worker: Worker, operator: Operator, rng: random.Random) -> None:
+    """Do what workers do with a HIT they took."""
+    [behaviour] = rng.choices(list(BEHAVIOURS), list(BEHAVIOURS.values()))
+    if behaviour == "only_submit":
+        worker.submit("nonsense")
+        return
+    if not worker.consent():
+        # Whoever vanished or gave back holds the place until somebody asks the platform.
+        worker.give_back()
+        operator.environment.clock.go_on(minutes=31)
+        operator.poll()
+        return
+    if rng.random() < 0.3:
+        operator.poll()
+    if behaviour == "vanish":
+        return
+    if behaviour == "give_back":
+        worker.give_back()
+        # Who gave it back may take it again, under another assignment.
+        if rng.random() < 0.5 or not worker.accept() or not worker.consent():
+            return
+    if worker.answer() and behaviour != "forget":
+        worker.submit()
+
+
+def take_compensation(worker: Worker) -> None:
+    """Take the offer that is for this worker alone, and hand it in."""
+    with worker:
+        assert worker.accept("/compensation"), "the offer cannot be found"
+        assert worker.submit("compensation")
 
 
 SIDE = Side(

@@ -13,6 +13,7 @@ from experiment.participation import State
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.question import Question
 from load_platforms.answer import answer, new_uuid
+from load_platforms.browser import Reply
 from load_platforms.platform import Participant, Site, Stored, spread
 from load_platforms.viewers import Viewers
 from webapp.core.clock import utc_now
@@ -102,15 +103,26 @@ class Parallax:
         self._room = Viewers(live, f"{SESSION_COOKIE}={token}", self._viewers)
         return run.ref
 
+    async def arrive(self, participant: Participant, query: str = "") -> tuple[str, Reply]:
+        """Go from the study's link to the first trial; return the session's URL and its page.
+
+        Args:
+            participant: Who arrives.
+            query: What the platform adds to the link.
+        """
+        browser = participant.browser
+        consent = await browser.get(f"/run/{self._run}{query}")
+        mark = _MARK.search(consent.content)
+        form = b"decision=accept&visit=" + (mark[1] if mark else b"")
+        home = (await browser.post(f"/run/{self._run}{query}", form, _FORM, 303)).location
+        page = await browser.get(home)
+        await browser.get_parts(consent, page)
+        return home, page
+
     async def take_part(self, participant: Participant) -> None:
         """Do what the page's program does, request by request."""
         browser, rng = participant.browser, participant.rng
-        consent = await browser.get(f"/run/{self._run}")
-        mark = _MARK.search(consent.content)
-        form = b"decision=accept&visit=" + (mark[1] if mark else b"")
-        home = (await browser.post(f"/run/{self._run}", form, _FORM, 303)).location
-        page = await browser.get(home)
-        await browser.get_parts(consent, page)
+        home, page = await self.arrive(participant)
         await browser.post(f"{home}device", b'{"user_agent_family": "Chrome"}', "application/json")
         participant.name = home.removeprefix("/p/").partition(".")[0]
         session = _SESSION.search(page.content)

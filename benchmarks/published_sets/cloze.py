@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.published_sets.one import Place
+from benchmarks.published_sets.place import Place
 
 _LISTS = range(1, 9)
 _RAW, _OWN = "sathvikn/cloze-surprisal", "Andrea-de-Varda/prediction-resource"

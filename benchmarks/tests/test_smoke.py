@@ -10,16 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.prerequisites import without_window
-from tests.programs import start
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # Each of a server's processes reads the application anew.
 ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
-# It looks through all that its process holds, before each of its forks: a copy of the warm process
-# holds every library.
-SMALL_PROCESS = {"mutation"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
     "achieved_power": ["--designs", "1", "--studies", "2"],
@@ -42,33 +38,25 @@ RUNS = {
         "--keep",
         "{folder}/programs.json",
     ],
+    "arrivals": ["--crowd", "2", "--rate", "60", "--minutes", "0.05", "--study", "minimal"],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
-    "checkpoints": ["--checkpoints", "2", "--items", "1", "--turns", "1"],
     "crowds": ["--short"],
-    "first_screen": ["--designs", "1", "--datasets", "2"],
     "first_screen_nulls": ["--designs", "1", "--studies", "2"],
     "headline": ["--studies", "1", "--only", "worse"],
-    "held_out": [
-        *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
-        *("--pace", "1", "--kinds", "first", "--figure", "{folder}/roc.png"),
-    ],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
     "mixed_model": ["recovery", "--simulations", "2"],
     "masked_words": ["--kinds", "1"],
-    "mutation": ["money", "--sample", "2"],
     "people_published": ["--times", "{folder}/times", "--paths", "{folder}/paths.csv"],
     "integrity_weights": ["{folder}/sessions.json"],
     "scoring": ["--words", "500", "--sizes", "10", "--shapes", "gpt2", "lstm"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
-    "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],
     "reaction_times": [
         *("--chromium", "{chromium}", "--study", "minimal", "--trials", "2", "--busy", "15")
     ],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
-    "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "replayed": ["--people", "10", "--run", "10"],
     "link_functions": ["--studies", "2"],
     "memorised": ["--studies", "1", "--without", "1", "--lstm", "0", "--copies", "0"],
@@ -80,35 +68,24 @@ RUNS = {
     "takers": ["--comparisons", "6"],
     "treebanks": ["{folder}/treebanks", "--each", "2"],
     "types_flagged": ["--people", "1"],
-    "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
 }
 TESTED_ELSEWHERE = {
     "blinding",
     "coverage_grid",
     "erasures",
     "every_death",
-    "faults",
-    "faults_prolific",
     "faults_restored",
     "figures",
     "kill_test",
     "load",
-    "mutations_of_tables",
-    "panel_faults",
     "point_in_time",
     "public_files",
     "published_cloze",
-    "published_imports",
     "published_times",
     "scale",
     "static_study",
-    "takers_campaign",
-    "takers_http",
-    "two_copies",
     "uptime",
 }
-# It takes pictures for the pages.
-NOT_RUN = {"researcher_pictures"}
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"scoring_peers"}
 
@@ -116,8 +93,6 @@ RUN_ELSEWHERE = {"scoring_peers"}
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark with some arguments."""
     environment = {**os.environ, **FOR_NOTHING, **ONE_PROCESS}
-    if name in SMALL_PROCESS:
-        environment.pop(start.ADDRESS, None)
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
         cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -127,7 +102,7 @@ def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_benchmark_has_a_short_run():
     texts = {path.stem: path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py")}
     scripts = {name for name, text in texts.items() if "__main__" in text}
-    assert scripts == {*RUNS, *TESTED_ELSEWHERE, *NOT_RUN, *RUN_ELSEWHERE}
+    assert scripts == {*RUNS, *TESTED_ELSEWHERE, *RUN_ELSEWHERE}
 
 
 @pytest.fixture

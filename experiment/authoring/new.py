@@ -4,7 +4,7 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,7 +34,7 @@ from experiment.materials.formats.read import FileContents, read_materials
 from experiment.materials.read import collect_items, item_table
 from experiment.records import Item
 from experiment.responses.registry import response_class
-from experiment.studies.files import SOURCES_FILE, find_sources
+from experiment.studies.files import SOURCES_FILE, describe_other_sources, find_sources
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import STUDY_FILE
 from experiment.tables.atomic_write import atomic_folder
@@ -108,6 +108,8 @@ def new_study(
         return None
     _refuse_unknown_language(language)
     materials = _read_source(source, headers, response, language, columns, sheet)
+    if note := describe_other_sources(source):
+        materials = replace(materials, notes=(*materials.notes, note))
     return write_new_study(
         folder,
         materials,

@@ -23,9 +23,9 @@ from experiment.design.separating import (
 from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.read import item_table, load_items, read_items
 from experiment.records import Kind
-from experiment.studies.files import SOURCES_FILE, find_sources
+from experiment.studies.files import SOURCES_FILE
 from experiment.studies.load import load_study
-from experiment.studies.study import STUDY_FILE, Study
+from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import read_table, text_table, write_table
 from experiment.tables.model_scores import read_model_scores
@@ -197,7 +197,8 @@ def build(
     inclusion = _separate_models(study, index, seed, separate, random_share) if separate else None
     built = build_lists(study, index, seed, inclusion)
     _audit(study, built)
-    write_lists(built, out, find_sources(study.folder / STUDY_FILE))
+    sources = study.folder / SOURCES_FILE
+    write_lists(built, out, sources if sources.is_file() else None)
     click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
     if separate:
         click.echo(

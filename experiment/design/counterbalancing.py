@@ -36,8 +36,8 @@ def arrangements(
         return _arrange_by_task(entries, response, seed=seed, list_=list_, place=place)
     constructions = [entry.item.construction for entry in entries]
     if response is None or response.balance is Balance.SIDES:
-        sides = target_positions(constructions, seed, list_, place)
-        return [Arrangement(side) for side in sides]
+        by_side = {side: Arrangement(side) for side in PAIR}
+        return [by_side[side] for side in target_positions(constructions, seed, list_, place)]
     versions = [response.versions(entry.item) for entry in entries]
     if response.balance is Balance.PLACES:
         option_lists = option_orders(versions, constructions, seed, list_, place)

@@ -52,12 +52,16 @@ def propose_error_rules(catch: Sequence[CatchTrials]) -> Iterator[str]:
         yield ""
 
 
-def propose_no_rule() -> Iterator[str]:
-    """Yield a comment that no participant is excluded, and an example of a rule."""
+def propose_no_rule(*example: str) -> Iterator[str]:
+    """Yield a comment that no participant is excluded, and an example of a rule.
+
+    Args:
+        example: The lines of the rule, if not that about the same answer.
+    """
     yield "# No one is excluded, because no answer is right or wrong. You could write, for example:"
     yield "# [[exclusion]]"
-    yield '# rule = "same_side" # the same answer'
-    yield "# max_share = 0.9"
+    for line in example or ('rule = "same_side" # the same answer', "max_share = 0.9"):
+        yield f"# {line}"
     yield ""
 
 

@@ -21,17 +21,33 @@ _PERCENT = re.compile(r"%\((\w+)\)s")
 
 
 def find_sources(items: Path) -> Path | None:
-    """Return the file SOURCES.md of a table of items; None if there is none.
+    """Return the file that says where a table of items is from; None if there is none.
 
-    It lies next to the table, and its name may begin with the table's: ``approved.SOURCES.md``. In
-    an export it is in the folder ``study``.
+    Its name begins with the table's (``approved.SOURCES.md``), or it is the SOURCES.md of the
+    table's study, lists or export, in which a table is called ``items``, or it names the table.
     """
-    candidates = (
-        items.with_name(items.stem + SOURCES_SUFFIX),
-        items.with_name(SOURCES_FILE),
-        items.parent / "study" / SOURCES_FILE,
+    own = items.with_name(items.stem + SOURCES_SUFFIX)
+    if own.is_file():
+        return own
+    candidates = (items.with_name(SOURCES_FILE), items.parent / "study" / SOURCES_FILE)
+    path = next((path for path in candidates if path.is_file()), None)
+    return path if path and (items.stem == "items" or _names_table(path, items)) else None
+
+
+def describe_other_sources(items: Path) -> str:
+    """Return that a SOURCES.md next to a table of items is of another one; empty if none is."""
+    path = items.with_name(SOURCES_FILE)
+    if find_sources(items) or not path.is_file():
+        return ""
+    return (
+        f"{path} does not name {items.name}, so it is not copied. If it says where these items are "
+        f"from, rename it to {items.stem}{SOURCES_SUFFIX}."
     )
-    return next((path for path in candidates if path.is_file()), None)
+
+
+def _names_table(sources: Path, items: Path) -> bool:
+    text = sources.read_bytes().decode("utf-8", "replace")
+    return re.search(rf"(?<![\w.-]){re.escape(items.stem)}\.\w", text) is not None
 
 
 def catalogue_name(language: str) -> str:

@@ -4,9 +4,12 @@ import csv
 import io
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from io import StringIO
+from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 from experiment.errors import TableError, why_unread
 from experiment.tables.atomic_write import atomic_write
@@ -71,51 +74,82 @@ def _find_first_visible(text: str) -> str:
 
 
 Row = Mapping[str, object]
+Append = Callable[[Sequence[Row]], None]
 
 FORMATS = (".csv", ".tsv", ".parquet")
+_ROWS_AT_A_TIME = 20_000
+
+
+def require_suffix(path: Path, *suffixes: str) -> None:
+    """Refuse to write a table under a name with another suffix.
+
+    Raises:
+        TableError: The name ends in none of the suffixes.
+    """
+    if path.suffix not in suffixes:
+        raise TableError(
+            "no table of this format can be written here",
+            where=str(path),
+            expected=f"a name that ends in {' or '.join(suffixes)}",
+        )
 
 
 def write_table(
     schema: TableSchema, rows: Iterable[Row], path: Path, metadata: Mapping[str, str] | None = None
 ) -> int:
-    """Write rows to ``path`` (.csv, .tsv or .parquet by its suffix) in bounded memory.
+    """Write rows to ``path`` in bounded memory, and return their number; see ``open_table``."""
+    n_written = 0
+    with open_table(schema, path, metadata) as append:
+        for chunk in split_rows(rows):
+            append(chunk)
+            n_written += len(chunk)
+    return n_written
+
+
+def split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield rows in lists, of which memory holds one at a time."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, _ROWS_AT_A_TIME)):
+        yield chunk
+
+
+@contextmanager
+def open_table(
+    schema: TableSchema, path: Path, metadata: Mapping[str, str] | None = None
+) -> Iterator[Append]:
+    """Yield a function that appends rows to ``path`` (.csv, .tsv or .parquet by its suffix).
 
     Args:
         schema: The table's columns; each row must have exactly these.
-        rows: The rows, iterated once.
-        path: The file; replaced only after every row is written.
+        path: The file; replaced only if the block succeeds.
         metadata: Key-value pairs kept in a Parquet file's schema.
-
-    Returns:
-        The number of rows written.
 
     Raises:
         TableError: The suffix is not a known format.
     """
-    if path.suffix not in FORMATS:
-        raise TableError(
-            f'cannot tell a table format from the suffix "{path.suffix}"',
-            where=str(path),
-            expected=f"one of: {', '.join(FORMATS)}",
-        )
+    require_suffix(path, *FORMATS)
     with atomic_write(path) as temporary:
         if path.suffix == ".parquet":
-            from experiment.tables.parquet import write_parquet
+            from experiment.tables.parquet import open_parquet_writer
 
-            return write_parquet(schema, rows, temporary, metadata)
-        return _write_text(schema, rows, temporary, "," if path.suffix == ".csv" else "\t")
+            with open_parquet_writer(schema, temporary, metadata) as append:
+                yield append
+        else:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                yield _start_text(schema, file, "," if path.suffix == ".csv" else "\t")
 
 
-def _write_text(schema: TableSchema, rows: Iterable[Row], path: Path, delimiter: str) -> int:
-    names, absent, n_written = schema.column_names, schema.absent, 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(names)
-        for row in rows:
-            full_row = {**absent, **row}
-            writer.writerow([_format_cell(full_row[name]) for name in names])
-            n_written += 1
-    return n_written
+def _start_text(schema: TableSchema, file: TextIO, delimiter: str) -> Append:
+    """Write the header, and return a function that appends rows."""
+    names, absent = schema.column_names, schema.absent
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(names)
+
+    def append(rows: Sequence[Row]) -> None:
+        full_rows = ({**absent, **row} for row in rows)
+        writer.writerows([_format_cell(row[name]) for name in names] for row in full_rows)
+
+    return append
 
 
 def _format_cell(value: object) -> str:

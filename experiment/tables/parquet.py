@@ -1,7 +1,7 @@
 """Parquet files, in a separate module because importing pyarrow takes long."""
 
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 from experiment.errors import TableError
 from experiment.tables.column import TableSchema
 
-_CHUNK_ROWS = 20_000
 _ARROW_TYPES: dict[str, pa.DataType] = {
     "string": pa.string(),
     "integer": pa.int64(),
@@ -50,21 +49,16 @@ def read_records(path: Path) -> list[dict[str, object]]:
     return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
 
 
-def write_parquet(
-    schema: TableSchema,
-    rows: Iterable[Mapping[str, object]],
-    path: Path,
-    metadata: Mapping[str, str] | None,
-) -> int:
-    """Write rows in bounded memory, and return their number."""
-    target, absent, n_written = arrow_schema(schema, metadata), schema.absent, 0
+@contextmanager
+def open_parquet_writer(
+    schema: TableSchema, path: Path, metadata: Mapping[str, str] | None
+) -> Iterator[Callable[[Sequence[Mapping[str, object]]], None]]:
+    """Yield a function that appends rows to a new file."""
+    target, absent = arrow_schema(schema, metadata), schema.absent
     with pq.ParquetWriter(path, target, compression="zstd") as writer:
-        iterator = iter(rows)
-        while chunk := list(islice(iterator, _CHUNK_ROWS)):
-            full_rows = [{**absent, **row} for row in chunk]
-            writer.write_table(pa.Table.from_pylist(full_rows, target))
-            n_written += len(chunk)
-    return n_written
+        yield lambda rows: writer.write_table(
+            pa.Table.from_pylist([{**absent, **row} for row in rows], target)
+        )
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:

@@ -6,7 +6,7 @@ boundaries in a different way.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -77,21 +77,25 @@ def logprobs_again(
     return _score_causal(model, tokenizer, [_empty_if_blank(text) for text in texts], start)
 
 
-def split_again(source: str, texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the tokens of whole texts, without those that the model adds.
+def load_splitter(source: str) -> Callable[[Sequence[str]], list[tuple[str, ...]]]:
+    """Return a function that gives the tokens of whole texts, without those that the model adds.
 
     Args:
         source: A model's folder, or its name in the local cache.
-        texts: The texts.
     """
     source, load_options = _choose_loading(source)
     tokenizer = AutoTokenizer.from_pretrained(source, **load_options)
-    if AutoConfig.from_pretrained(source, **load_options).is_encoder_decoder:
-        ids = [_own_labels(tokenizer, text.strip()) for text in texts]
-    else:
-        written = [_empty_if_blank(text) for text in texts]
-        ids = tokenizer(written, add_special_tokens=False, verbose=False)["input_ids"]
-    return [tuple(tokenizer.convert_ids_to_tokens(text_ids)) for text_ids in ids]
+    decodes = AutoConfig.from_pretrained(source, **load_options).is_encoder_decoder
+
+    def split(texts: Sequence[str]) -> list[tuple[str, ...]]:
+        if decodes:
+            ids = [_own_labels(tokenizer, text.strip()) for text in texts]
+        else:
+            written = [_empty_if_blank(text) for text in texts]
+            ids = tokenizer(written, add_special_tokens=False, verbose=False)["input_ids"]
+        return [tuple(tokenizer.convert_ids_to_tokens(text_ids)) for text_ids in ids]
+
+    return split
 
 
 def _choose_loading(source: str) -> tuple[str, dict[str, Any]]:

@@ -1,7 +1,4 @@
-"""A walk through every researcher page.
-
-The browser tests look at each page; ``benchmarks/researcher_pictures.py`` takes its picture.
-"""
+"""A walk through every researcher page, for the browser tests that look at each."""
 
 import re
 from collections.abc import Callable

@@ -116,6 +116,8 @@ def test_an_answer_is_typed_seen_and_stored_once(anywhere, page, tmp_path: Path,
     assert 0 <= first["first_key_ms"] <= first["last_key_ms"] <= stored.responses[0].rt_ms
     assert none["first_key_ms"] is None
     assert [response.input_method for response in stored.responses[:2]] == ["key", "pointer"]
+    # Nothing touches the gap of the Japanese sentence, so that only the paragraph can be timed.
+    assert {response.onset_source for response in stored.responses} == {"presentation"}
 
 
 def test_what_is_no_answer_stays_with_a_hint_and_a_composition_is_not_cut_short(

@@ -97,8 +97,6 @@ EXCEPTIONS = {
     "experiment/money.py": "names them in its explanation",
     "benchmarks/fault_injection/environment.py": "reads the marketplace's books",
     "benchmarks/fault_injection/restored_mturk.py": "reads the marketplace's books",
-    "benchmarks/fault_injection/mistakes.py": "files that a researcher gets wrong",
-    "benchmarks/two_copies.py": "its stand-in counts cents",
     "analysis/findings/mixed_model.py": "a dollar sign is R's word for a column",
 }
 

@@ -17,6 +17,7 @@ from experiment.studies.study import Study
 from webapp.codes.answers import list_answers
 from webapp.codes.codes import collect_codes, find_coder, read_codes, store_code
 from webapp.coding_pages.cards import Place, describe_page, make_cards, translate_ended
+from webapp.core.addresses import CODER_PATH
 from webapp.core.i18n import set_language
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
@@ -27,7 +28,7 @@ from webapp.runs.export_queries import select_answered_trials
 from webapp.services import current_services
 
 coder_pages = Blueprint(
-    "coders", __name__, url_prefix="/coding", static_folder="static", template_folder="templates"
+    "coders", __name__, url_prefix=CODER_PATH, static_folder="static", template_folder="templates"
 )
 _LARGEST_CODE_BYTES = 1_000
 

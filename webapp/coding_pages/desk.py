@@ -27,6 +27,7 @@ from webapp.codes.codes import (
     needs_coder,
     read_codes,
 )
+from webapp.core.addresses import CODER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
 from webapp.database.models.run import Coder
@@ -210,7 +211,7 @@ def _measure_progress(
         if (Round.TRAINING, str(number)) in own
     ]
     twice = [a == b for a, b in zip(once, again, strict=True) if a and b]
-    address = f"{current_services().settings.link_base}/coding/{coder.token}"
+    address = f"{current_services().settings.link_base}{CODER_PATH}/{coder.token}"
     return CoderProgress(
         coder, address, sum(map(bool, once)), sum(trained), len(trained), sum(twice), len(twice)
     )

@@ -16,6 +16,7 @@ from experiment.studies.load import load_study
 from experiment.version import code_version
 from webapp import create_app
 from webapp.commands.options import open_sessions
+from webapp.commands.texts import print_text_notes
 from webapp.core.clock import utc_now
 from webapp.errors import RunError
 from webapp.runs.launch import launch_run
@@ -41,10 +42,12 @@ def preview(name_or_folder: str, port: int, no_browser: bool) -> None:
     """
     with preview_server(name_or_folder, port) as (server, link):
         click.echo(f"A preview of {name_or_folder}: {link}")
-        for number, levels in enumerate(load_study(name_or_folder).design.combinations):
+        study = load_study(name_or_folder)
+        for number, levels in enumerate(study.design.combinations):
             if levels:
                 level_names = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
                 click.echo(f"  {level_names}: {link}&list={number}")
+        print_text_notes(study, name_or_folder)
         click.echo("Nothing is stored. Press Ctrl+C to end it.")
         if not no_browser:
             webbrowser.open(link)

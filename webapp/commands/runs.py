@@ -12,7 +12,7 @@ from experiment.studies.study import Study
 from experiment.tables.files import text_table
 from experiment.version import code_version
 from webapp.commands.options import add_instance_option, add_new_instance_option, open_sessions
-from webapp.commands.texts import describe_texts
+from webapp.commands.texts import print_text_notes
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -86,10 +86,7 @@ def launch(
     click.echo("Every check of the design passed.")
     if unused := set_aside(recruits.terms, study):
         click.echo(f"The recruiter {recruiter} ignores these keys: {', '.join(unused)}.")
-    for sentence in describe_texts(study):
-        click.echo(
-            f"{sentence} To change that: parallax study texts {name_or_folder} --out FILE.csv"
-        )
+    print_text_notes(study, name_or_folder)
     _print_link(run, study, link)
     return run.ref
 

@@ -13,7 +13,7 @@ from experiment.studies.files import catalogue_name, own_messages, read_messages
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.files import safe_csv
+from experiment.tables.files import require_suffix, safe_csv
 from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE
 
 _COLUMNS = ("english", "shown", "correction")
@@ -51,6 +51,14 @@ def texts(name_or_folder: str, table: Path | None, out: Path | None, reviewer: s
         _read_corrections(study, read_raw(table, study.study.language), reviewer)
 
 
+def print_text_notes(study: Study, name_or_folder: str) -> None:
+    """Print which of the pages' texts are in English or unreviewed, and how to change that."""
+    for sentence in describe_texts(study):
+        click.echo(
+            f"{sentence} To change that: parallax study texts {name_or_folder} --out FILE.csv"
+        )
+
+
 def describe_texts(study: Study) -> list[str]:
     """Return which of the pages' texts are in English or unreviewed, in sentences; [] if none."""
     language = study.study.language
@@ -72,12 +80,7 @@ def describe_texts(study: Study) -> list[str]:
 
 
 def _write_table(study: Study, out: Path) -> None:
-    if out.suffix != ".csv":
-        raise StudyError(
-            "the table can only be written as CSV",
-            where=str(out),
-            expected="a name that ends in .csv",
-        )
+    require_suffix(out, ".csv")
     rows = [(english, text, "") for english, text in _shown_texts(study).items()]
     with atomic_write(out) as temporary:
         temporary.write_text(safe_csv(_COLUMNS, rows), "utf-8-sig", newline="\n")

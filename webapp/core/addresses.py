@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 _FORWARDED_HEADER = "HTTP_X_FORWARDED_FOR"
 # Providers give each customer an IPv6 network, identified by this many leading bits.
 _CUSTOMER_PREFIX_BITS = 48
-RESEARCHER_PATH = "/researcher"
+RESEARCHER_PATH, CODER_PATH = "/researcher", "/coding"
 _Address = IPv4Address | IPv6Address
 
 
@@ -95,3 +95,8 @@ def is_secure(url: str) -> bool:
 def is_researcher_path(path: str) -> bool:
     """Return whether a request's path is that of a researcher page."""
     return path == RESEARCHER_PATH or path.startswith(f"{RESEARCHER_PATH}/")
+
+
+def needs_researcher_process(path: str) -> bool:
+    """Return whether a request's path is that of a page for researchers or coders."""
+    return is_researcher_path(path) or path.startswith(f"{CODER_PATH}/")

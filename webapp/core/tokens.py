@@ -21,11 +21,9 @@ _CACHE_SIZE = 10_000
 
 def new_reference() -> str:
     """Return a random reference for a run or participant (59 bits, from the system's source)."""
-    number, letters = secrets.randbelow(len(ALPHABET) ** _REFERENCE_LENGTH), list[str]()
-    for _ in range(_REFERENCE_LENGTH):
-        number, letter = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[letter])
-    return "".join(letters)
+    base = len(ALPHABET)
+    number = secrets.randbelow(base**_REFERENCE_LENGTH)
+    return "".join([ALPHABET[number // base**place % base] for place in range(_REFERENCE_LENGTH)])
 
 
 class Tokens:

@@ -24,7 +24,7 @@ from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unf
 from webapp.database.key_identity import renew_digests, verify_keys
 from webapp.database.models.identity import unlock
 from webapp.database.move import explain_refused_change, refuse_moved
-from webapp.database.pool import POOLER, CountedPool
+from webapp.database.pool import POOLER, CountedPool, ping_idle_connections
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import create_missing_schema
 from webapp.database.write_lock import serialize_writers
@@ -93,10 +93,10 @@ def _postgres_engine(url: str, *, pooled: bool) -> Engine:
         poolclass=CountedPool,
         pool_size=CountedPool.most,
         max_overflow=0,
-        pool_pre_ping=True,
         connect_args=arguments,
         **options,
     )
+    ping_idle_connections(engine)
     if POOLER in parsed.query:
         _choose_server(engine, pooled=pooled)
     return engine
@@ -125,7 +125,9 @@ def _choose_server(engine: Engine, *, pooled: bool) -> None:
         # Before SQLAlchemy 2.1, all connections of an engine share the parameters.
         parameters.pop(POOLER, None)
         if pooled:
-            parameters.pop("options", None)
+            # hostaddr would lead past the pooler, to PostgreSQL's own address.
+            for name in ("options", "hostaddr"):
+                parameters.pop(name, None)
             parameters |= {"host": host, "port": port, "prepare_threshold": None}
 
 

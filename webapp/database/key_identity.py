@@ -103,6 +103,8 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
     An older key that the file lacks is no problem: it may have been dropped after a backup was made
     that was restored since.
     """
+    if known == held:
+        return
     same_keys = {key for key, value in known.items() if held.get(key) == value}
     if known and not same_keys:
         yield Purpose.PSEUDONYMS, "none of the keys in the keys file is a key of this database"

@@ -5,10 +5,11 @@ The number of requests that wait for a connection is limited, but not their wait
 
 import logging
 from threading import Lock
+from time import monotonic
 
 from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import TimeoutError
+from sqlalchemy.exc import InvalidatePoolError, TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
 from webapp.core.worker_count import PARTICIPANT_CONNECTIONS, RESEARCHER_CONNECTIONS
@@ -72,6 +73,35 @@ class CountedPool(QueuePool):
 # SQLAlchemy names a pool's logger after its class, here one of Parallax's own names. Log only its
 # warnings, as for other libraries.
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
+
+
+_IDLE_S = 5.0
+_RETURNED_AT = "returned_at"
+
+
+def ping_idle_connections(engine: Engine) -> None:
+    """Test a connection that was idle for some seconds before it is used again.
+
+    SQLAlchemy's ``pool_pre_ping`` would cost every transaction a round trip. Work that meets a
+    connection lost within these seconds fails at its first statement, stores nothing and is
+    repeated (``webapp.database.retry``).
+    """
+
+    @event.listens_for(engine, "checkin")
+    def note_time(_connection: DBAPIConnection | None, record: ConnectionPoolEntry) -> None:
+        record.info[_RETURNED_AT] = monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ping(
+        connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
+    ) -> None:
+        now = monotonic()
+        if now - record.info.get(_RETURNED_AT, now) < _IDLE_S:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error
 
 
 # The word of database_url that says where a connection pooler is.

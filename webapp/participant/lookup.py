@@ -1,5 +1,7 @@
 """Find the run or the participant named in a request's URL."""
 
+from collections.abc import Mapping
+
 from flask import g
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
@@ -63,10 +65,13 @@ def _set_response_context(session: Session, run: Run) -> None:
     g.simulated = run.simulated
     g.run_ref = run.ref
     bind_contextvars(run=run.ref)
-    # Errors before the study is read also appear in the run's language.
-    set_language(run.language)
     services = current_services()
-    study = services.study_of(session, run)
+    translations: Mapping[str, str] = {}
+    try:
+        study = services.study_of(session, run)
+        translations = own_messages(study)
+    finally:
+        # Errors also appear in the run's language.
+        set_language(run.language, translations)
     g.shared_device = study.privacy.shared_device
-    set_language(run.language, own_messages(study))
     allow_framing_by(services.recruiter(run.recruiter).sites(study))

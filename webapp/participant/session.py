@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,11 @@ from webapp.participant.leaving import (
     report_ending,
 )
 from webapp.participant.lookup import count_returning_participant, requested_participant
-from webapp.participant.trial_page import render_markdown, render_own_working_page
+from webapp.participant.trial_page import (
+    render_markdown,
+    render_once,
+    render_own_working_page,
+)
 from webapp.recruitment.assignments import find_current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -129,8 +133,14 @@ def _render_working(session: Session, participant: Participant, run: Run, study:
     )
 
 
-def _render_answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
-    return _render_questionnaire(study, given={}, problems={})
+def _render_answered(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    # All participants of a run get the same page, or those of a list with questions of its own.
+    edition = participant.list if study.design.factors else None
+    return render_once(
+        current_services().study_of(session, run),
+        ("questionnaire", edition, bool(g.get("by_code"))),
+        lambda: _render_questionnaire(study, given={}, problems={}),
+    )
 
 
 def _render_questionnaire(
@@ -162,7 +172,7 @@ def _render_late(session: Session, participant: Participant, run: Run, study: St
     if participant.ending == Ending.COMPLETED and not has_answered_any(
         session, participant, study.questionnaire
     ):
-        return _render_questionnaire(study, given={}, problems={})
+        return _render_answered(session, participant, run, study)
     return _render_too_late(session, participant, run, study)
 
 

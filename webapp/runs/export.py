@@ -26,7 +26,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.codes import CODES
 from experiment.tables.column import Column, Role, TableSchema, roles_of_items
-from experiment.tables.files import spreadsheet_safe, write_table
+from experiment.tables.files import open_table, split_rows, spreadsheet_safe
 from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES, ITEMS, LISTS, PARTICIPANTS
 from experiment.version import code_version
@@ -192,13 +192,12 @@ def _load_answers(session: Session, run: Run, field: str) -> dict[str, str]:
     return {str(ref): str(value) for ref, value in session.execute(query)}
 
 
-TABLE_SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _EXPORT_NAMES = {
     *(
         table.name + suffix
         for table in (*EXPORT_TABLES, READINGS, TRACES, HUMANNESS, CODES)
-        for suffix in TABLE_SUFFIXES
+        for suffix in MEDIA_TYPES
     ),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
@@ -305,13 +304,16 @@ def _write_tables(
     folder: Path,
 ) -> None:
     for table in tables:
-        for suffix in TABLE_SUFFIXES:
-            # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
-            with closing(stream_rows(session, run, table)) as stored:
-                rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
-                if suffix == ".csv" and table.free_texts:
-                    rows = map(partial(_escape_for_spreadsheets, table.free_texts), rows)
-                write_table(table, rows, folder / f"{table.name}{suffix}")
+        escape = partial(_escape_for_spreadsheets, table.free_texts)
+        # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
+        with (
+            closing(stream_rows(session, run, table)) as stored,
+            open_table(table, folder / f"{table.name}.csv") as append_text,
+            open_table(table, folder / f"{table.name}.parquet") as append_parquet,
+        ):
+            for rows in split_rows(columns.completed(table, stored)):
+                append_parquet(rows)
+                append_text([escape(row) for row in rows] if table.free_texts else rows)
 
 
 def _escape_for_spreadsheets(

@@ -12,6 +12,7 @@ Gunicorn starts and ends the process; gevent's HTTP server serves requests. This
 
 import gc
 import logging
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ from webapp.core.worker_count import RESEARCHER_CONNECTIONS
 from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.researcher_worker import NICE_INCREMENT, ResearcherHandover, ResearcherServer
-from webapp.server.service_manager import report_alive
+from webapp.server.service_manager import alive_interval_s, report_alive
 
 if TYPE_CHECKING:
     import socket as plain_socket
@@ -49,8 +50,6 @@ _CHECK_INTERVAL_S = 0.1
 _IDLE_GRACE_S = 1.0
 # The maximum time from one request until the next one has been received completely.
 _REQUEST_TIMEOUT_S = 150.0
-# Several times per WatchdogSec= of the systemd unit.
-_ALIVE_INTERVAL_S = 10.0
 # How long a process pauses after accepting a connection, so that others accept the next one.
 _PAUSE_PER_CONNECTION_S, _LONGEST_PAUSE_S = 0.0001, 0.002
 
@@ -216,13 +215,13 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     private_port: "PrivatePort | None" = None
     serves_researchers = False
     handover_sockets: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
-    _reported_at = -_ALIVE_INTERVAL_S
+    _reported_at = -math.inf
 
     def load_wsgi(self) -> None:
         """Make the app, and meanwhile report that the process is alive.
 
         The database may be unavailable for long. The process for researcher pages makes its app
-        when it is first needed.
+        when it is first needed; the app of the others lacks those pages.
         """
         if self.serves_researchers:
             # Imported late, like the app, after the process has its own copies of the modules.
@@ -232,12 +231,19 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             CountedPool.most = RESEARCHER_CONNECTIONS
             self.wsgi = AppOnDemand(stopping=lambda: not self.alive)
             return
-        loading = gevent.spawn(super().load_wsgi)
+        shares_work = self.handover_sockets is not None
+        loading = gevent.spawn(self._load_participant_app if shares_work else super().load_wsgi)
         while not loading.ready():
             self._report_and_wait()
         # Objects loaded for the app live until the end, so the garbage collector can skip them.
         gc.freeze()
         loading.get()
+
+    def _load_participant_app(self) -> None:
+        from webapp.app import PARTICIPANT_PAGES
+        from webapp.server.waiting import make_app_or_exit
+
+        self.wsgi = make_app_or_exit(PARTICIPANT_PAGES)
 
     def run(self) -> None:
         """Serve requests until the process is asked to stop, then finish those in progress."""
@@ -277,14 +283,17 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             for listening in self.sockets:  # stop accepting requests
                 listening.close()
             return [ResearcherServer(self.wsgi, handover_socket, self.worker_connections)]
-        app = ResearcherHandover(self.wsgi, handover_socket, lambda: self.alive)
+        from webapp.server.app_on_demand import AppOnDemand
+
+        complete_app = AppOnDemand(stopping=lambda: not self.alive)
+        app = ResearcherHandover(self.wsgi, complete_app, handover_socket, lambda: self.alive)
         return [_Server(self, listening, app) for listening in self.sockets]
 
     def _report_and_wait(self) -> None:
         self.notify()
         # Also without requests: another process may store times of a wrong clock.
         clock_watch.check()
-        if self.managed and time.monotonic() - self._reported_at > _ALIVE_INTERVAL_S:
+        if self.managed and time.monotonic() - self._reported_at > alive_interval_s():
             self._reported_at = time.monotonic()
             report_alive(self.ppid)
         gevent.sleep(_CHECK_INTERVAL_S)

@@ -30,7 +30,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gevent.socket import socket
 
-from webapp.core.addresses import is_researcher_path
+from webapp.core.addresses import needs_researcher_process
 from webapp.errors import WebappError
 
 if TYPE_CHECKING:
@@ -49,24 +49,31 @@ class ResearcherHandover:
     """The WSGI app of participant processes: it hands over researcher requests.
 
     Args:
-        app: Handles all other requests; also researcher requests once this process is ending,
-            because the process for researchers ends as well.
-        door: The sending end of the socket pair.
+        app: Handles all other requests.
+        complete_app: Handles researcher requests once this process is ending, because the process
+            for researchers ends as well.
+        handover_socket: The sending end of the socket pair.
         is_staying: Returns whether this process is not about to end.
     """
 
     def __init__(
-        self, app: "WSGIApplication", handover_socket: socket, is_staying: Callable[[], bool]
+        self,
+        app: "WSGIApplication",
+        complete_app: "WSGIApplication",
+        handover_socket: socket,
+        is_staying: Callable[[], bool],
     ) -> None:
-        self._app, self._handover_socket, self._is_staying = app, handover_socket, is_staying
+        self._app, self._complete_app = app, complete_app
+        self._handover_socket, self._is_staying = handover_socket, is_staying
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
         """Handle a request, or hand it over."""
-        path = environ["PATH_INFO"]
-        if not is_researcher_path(path) or not self._is_staying():
+        if not needs_researcher_process(environ["PATH_INFO"]):
             return self._app(environ, start_response)
+        if not self._is_staying():
+            return self._complete_app(environ, start_response)
         try:
             reply = _Reply(self._handover_socket, environ)
             status, headers = reply.head()

@@ -17,6 +17,7 @@ _EXTRA_TIME_US = 60_000_000
 _WAITING = f"STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC={_EXTRA_TIME_US}"
 _READY = "READY=1\nSTATUS=Answering"
 _ALIVE = "WATCHDOG=1"
+_LONGEST_ALIVE_INTERVAL_S = 10.0
 
 
 def forward_signals() -> bool:
@@ -35,6 +36,14 @@ def forward_signals() -> bool:
 
         signal.signal(number, forward)
     return True
+
+
+def alive_interval_s() -> float:
+    """Return how often a process reports that it is alive: four times per ``WatchdogSec=``."""
+    watchdog_us = os.environ.get("WATCHDOG_USEC", "")
+    if not watchdog_us.isdecimal():
+        return _LONGEST_ALIVE_INTERVAL_S
+    return min(_LONGEST_ALIVE_INTERVAL_S, int(watchdog_us) / 4e6)
 
 
 def report_ready(first_pid: int) -> None:

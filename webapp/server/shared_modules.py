@@ -8,7 +8,7 @@ from sqlalchemy.orm import configure_mappers
 from experiment.errors import ParallaxError
 from experiment.plugins import is_here
 from experiment.responses.registry import RESPONSE_TYPES
-from webapp.app import PAGE_REGISTRATIONS
+from webapp.app import ALL_PAGES
 from webapp.recruiters.registry import RECRUITERS
 
 _MODULES = (
@@ -22,8 +22,8 @@ def load_shared_modules() -> None:
     """Load what every worker needs; a plug-in that cannot be loaded is reported by its users."""
     for module in _MODULES:
         import_module(module)
-    for pages in filter(is_here, PAGE_REGISTRATIONS):
-        import_module(pages.partition(":")[0])
+    for registration in filter(is_here, ALL_PAGES):
+        import_module(registration.partition(":")[0])
     for registry in (RESPONSE_TYPES, RECRUITERS):
         for name in registry:
             with suppress(ParallaxError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask, Response
 
-from webapp import create_app
+from webapp.app import ALL_PAGES, create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.database.engine import DatabaseUnavailableError, report_database_failures
@@ -51,11 +51,12 @@ class AppWhenAvailable:
 
     Args:
         error: The error of the first attempt to make the app.
+        pages: The pages that the app will serve.
     """
 
-    def __init__(self, error: DatabaseUnavailableError) -> None:
+    def __init__(self, error: DatabaseUnavailableError, pages: tuple[str, ...]) -> None:
         self.app: Flask | None = None
-        self.error = error
+        self.error, self.pages = error, pages
         self._waiting_app = make_waiting_app()
 
     def __call__(
@@ -65,21 +66,33 @@ class AppWhenAvailable:
         return (self.app or self._waiting_app)(environ, start_response)
 
 
-def make_app() -> Flask | AppWhenAvailable:
+def make_app(pages: tuple[str, ...] = ALL_PAGES) -> Flask | AppWhenAvailable:
     """Return the installation's app, or an app that asks visitors to wait for the database.
+
+    Args:
+        pages: The pages to serve.
 
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
     """
     try:
-        return _make_locked_app()
+        return _make_locked_app(pages=pages)
     except DatabaseUnavailableError as error:
-        return AppWhenAvailable(error)
+        return AppWhenAvailable(error, pages)
 
 
-def _make_locked_app(instance: Path | None = None) -> Flask:
+def make_app_or_exit(pages: tuple[str, ...] = ALL_PAGES) -> Flask | AppWhenAvailable:
+    """Return what ``make_app`` returns; print its error and end the process if it cannot."""
+    try:
+        return make_app(pages)
+    except WebappError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(CANNOT_START_STATUS)
+
+
+def _make_locked_app(instance: Path | None = None, *, pages: tuple[str, ...] = ALL_PAGES) -> Flask:
     # While this process runs, no command can replace its database.
-    app = create_app(instance)
+    app = create_app(instance, pages=pages)
     engine = services_of(app).engine
     try:
         with report_database_failures():
@@ -148,7 +161,10 @@ def _keep_trying(
     while not stopping():
         before_retry()
         time.sleep(_RETRY_INTERVAL_S)
-        app = available_app(app_source) or _try_make_app()
+        if isinstance(app_source, Flask):
+            app: Flask | None = app_source
+        else:
+            app = app_source.app or _try_make_app(app_source.pages)
         if app is not None and _try_begin(app, begin):
             if isinstance(app_source, AppWhenAvailable):
                 app_source.app = app
@@ -159,9 +175,9 @@ def _keep_trying(
             _LOG.error("still waiting for the database")
 
 
-def _try_make_app() -> Flask | None:
+def _try_make_app(pages: tuple[str, ...]) -> Flask | None:
     try:
-        return _make_locked_app()
+        return _make_locked_app(pages=pages)
     except DatabaseUnavailableError:
         return None
     except WebappError as error:

@@ -294,7 +294,7 @@ def load_work(session: Session, run: Run, participant: Participant, study: Study
     shown_trials = _show_variants(study, items, [row[1:4] for row in rows])
     return OwnWork(
         trials=[
-            cast(ShownTrial, {**shown_trial, "position": row[0]})
+            shown_trial | {"position": row[0]}
             for row, shown_trial in zip(rows, shown_trials, strict=True)
         ],
         answered=[row[0] for row in rows if row[4] is not None],

@@ -22,8 +22,9 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
 from math import comb
+from operator import eq
 
 Layer = dict[int, int]
 
@@ -149,8 +150,9 @@ def _insert(
     sequence: list[int], group: int, n: int, k: int, l_: int, rng: random.Random
 ) -> list[int]:
     alike = alike_positions(sequence)
+    all_gaps: Sequence[int] = range(len(sequence) + 1)
     within = set(alike)
-    outside_gaps = [gap for gap in range(len(sequence) + 1) if gap not in within]
+    outside_gaps = [gap for gap in all_gaps if gap not in within] if alike else all_gaps
     # Skip the frequent draws of nothing.
     between = rng.sample(alike, l_) if l_ else []
     chosen_outside = rng.sample(outside_gaps, k - l_) if k > l_ else []
@@ -166,7 +168,7 @@ def _insert(
 
 def alike_positions(sequence: Sequence[int]) -> list[int]:
     """Return the positions whose trial is of the same group as the previous trial."""
-    return [at for at, (a, b) in enumerate(pairwise(sequence), start=1) if a == b]
+    return list(compress(range(1, len(sequence)), map(eq, sequence, sequence[1:])))
 
 
 def draw_weighted(weights: Sequence[int], rng: random.Random) -> int:

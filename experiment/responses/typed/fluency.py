@@ -1,7 +1,7 @@
 """A list in a time limit: everything that participants can think of, entry by entry."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator
@@ -10,6 +10,7 @@ from experiment.coding.normalise import normalise
 from experiment.records import PAIR, Item
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer
 from experiment.responses.one_version import OneVersion
+from experiment.responses.proposals import CatchTrials, propose_no_rule
 from experiment.responses.responders import Responder, Typist
 from experiment.responses.typed.simulated import WORDS
 from experiment.responses.typed.text import (
@@ -151,6 +152,14 @@ class Fluency(OneVersion):
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version; no answer is expected."""
         return Arrangement(None, options)
+
+    def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
+        """Yield an example of a rule for lists, which are hardly ever the same."""
+        yield from propose_no_rule(
+            'rule = "unknown_words" # gibberish, or another language',
+            'language = "en" # of the entries',
+            "max_share = 0.5",
+        )
 
     # How the server reads and checks an answer.
 

@@ -18,12 +18,7 @@ _SUBSCRIPTION_PATH = f"{_HOOKS_PATH}/subscriptions/<ref>/"
 
 
 def add_secrets(router: ApiRouter) -> None:
-    """Add the calls about event types and secrets."""
-
-    @router.on("GET", f"{_HOOKS_PATH}/event-types/", "get-event-types")
-    def get_event_types(_moment: Moment) -> Reply:
-        kinds = [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]
-        return 200, {"results": kinds}
+    """Add the calls about secrets."""
 
     @router.on("GET", f"{_HOOKS_PATH}/secrets/", "get-secrets")
     def get_secrets(moment: Moment) -> Reply:
@@ -87,13 +82,6 @@ def add_subscriptions(router: ApiRouter) -> None:
         subscription.enabled = bool(fields.get("is_enabled", subscription.enabled))
         subscription.failures = 0
         return 200, _serialize_subscription(moment, subscription)
-
-    @router.on("DELETE", _SUBSCRIPTION_PATH, "delete-subscription")
-    def delete_subscription(moment: Moment, ref: str) -> Reply:
-        subscription = _find_subscription(moment, ref)
-        moment.session.execute(delete(Event).where(Event.subscription_id == subscription.id))
-        moment.session.delete(subscription)
-        return 204, {}
 
     @router.on("GET", f"{_SUBSCRIPTION_PATH}events/", "get-events")
     def get_events(moment: Moment, ref: str) -> Reply:

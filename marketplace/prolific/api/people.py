@@ -21,7 +21,6 @@ from marketplace.prolific.people import (
     find_group,
     list_members,
     passes_filters,
-    remove_member,
     send_message,
     supported_filters,
 )
@@ -33,11 +32,6 @@ _MOST_EXPORTS, _MOST_FILTERS = 2, 15
 
 def add_groups(router: ApiRouter) -> None:
     """Add the calls about participant groups."""
-
-    @router.on("GET", f"{API}/participant-groups/", "get-participant-groups")
-    def get_participant_groups(moment: Moment) -> Reply:
-        groups = moment.session.scalars(select(Group).where(Group.deleted.is_(False)))
-        return 200, {"results": [_serialize_group(moment, group) for group in groups]}
 
     @router.on("POST", f"{API}/participant-groups/", "create-participant-group")
     def create_participant_group(moment: Moment) -> Reply:
@@ -55,36 +49,16 @@ def add_groups(router: ApiRouter) -> None:
     def get_participant_group(moment: Moment, ref: str) -> Reply:
         return 200, _serialize_group(moment, find_group(moment, ref))
 
-    @router.on("PATCH", _GROUP_PATH, "update-participant-group")
-    def update_participant_group(moment: Moment, ref: str) -> Reply:
-        group, fields = find_group(moment, ref), read_json_object()
-        group.name = fields.get("name", group.name)
-        return 200, _serialize_group(moment, group)
-
-    @router.on("DELETE", _GROUP_PATH, "delete-participant-group")
-    def delete_participant_group(moment: Moment, ref: str) -> Reply:
-        find_group(moment, ref).deleted = True
-        return 204, {}
-
-    for method, operation, change in (
-        ("GET", "get-participant-group-participants", None),
-        ("POST", "add-to-participant-group", add_member),
-        ("DELETE", "remove-from-participant-group", remove_member),
-    ):
-
-        @router.on(method, f"{_GROUP_PATH}participants/", operation)
-        def people(moment: Moment, ref: str, change: Any = change) -> Reply:  # noqa: ANN401
-            group = find_group(moment, ref)
-            for participant in _read_participant_ids(read_json_object()) if change else []:
-                change(moment, group, participant)
-            memberships = [
-                {
-                    "participant_id": membership.participant,
-                    "datetime_created": format_time(membership.since),
-                }
-                for membership in list_members(moment, group)
-            ]
-            return 200, {"results": memberships}
+    @router.on("GET", f"{_GROUP_PATH}participants/", "get-participant-group-participants")
+    def get_participant_group_participants(moment: Moment, ref: str) -> Reply:
+        memberships = [
+            {
+                "participant_id": membership.participant,
+                "datetime_created": format_time(membership.since),
+            }
+            for membership in list_members(moment, find_group(moment, ref))
+        ]
+        return 200, {"results": memberships}
 
 
 def add_messages(router: ApiRouter) -> None:

@@ -48,11 +48,11 @@ def add_studies(router: ApiRouter) -> None:
 
     @router.on("GET", f"{API}/studies/", "get-studies", flat=True)
     def get_studies(moment: Moment) -> Reply:
-        return 200, _list_studies(moment, select(Study))
-
-    @router.on("GET", f"{API}/projects/<ref>/studies/", "get-project-studies", flat=True)
-    def get_project_studies(moment: Moment, ref: str) -> Reply:
-        return 200, _list_studies(moment, select(Study).where(Study.project == ref))
+        query = select(Study)
+        if state := request.args.get("state"):
+            query = query.where(Study.status == state)
+        studies = moment.session.scalars(query.order_by(Study.id.desc()))
+        return 200, paginate([serialize_study_summary(moment, study) for study in studies])
 
     @router.on("GET", _STUDY_PATH, "get-study")
     def get_study(moment: Moment, ref: str) -> Reply:
@@ -147,14 +147,6 @@ def _check_references(moment: Moment, fields: dict[str, Any]) -> None:
         for action in code["actions"]:
             if "participant_group" in action:
                 find_group(moment, action["participant_group"])
-
-
-def _list_studies(moment: Moment, query: Any) -> dict[str, Any]:  # noqa: ANN401 - SQLAlchemy's own
-    state = request.args.get("state")
-    if state:
-        query = query.where(Study.status == state)
-    studies = moment.session.scalars(query.order_by(Study.id.desc()))
-    return paginate([serialize_study_summary(moment, study) for study in studies])
 
 
 def _change_study(moment: Moment, study: Study, changes: dict[str, Any]) -> None:

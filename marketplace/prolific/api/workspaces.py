@@ -29,11 +29,6 @@ def add_workspaces(router: ApiRouter) -> None:
     def get_workspaces(moment: Moment) -> Reply:
         return 200, paginate([_serialize_workspace(moment)])
 
-    @router.on("GET", _WORKSPACE_PATH, "get-workspace")
-    def get_workspace(moment: Moment, ref: str) -> Reply:
-        _check_workspace(moment, ref)
-        return 200, _serialize_workspace(moment)
-
     @router.on("GET", f"{_WORKSPACE_PATH}balance/", "get-workspace-balance")
     def get_workspace_balance(moment: Moment, ref: str) -> Reply:
         _check_workspace(moment, ref)
@@ -62,13 +57,6 @@ def add_workspaces(router: ApiRouter) -> None:
         moment.session.add(new_project)
         moment.session.flush()
         return 201, {**_serialize_project(moment, new_project), "workspace": ref}
-
-    @router.on("GET", f"{API}/projects/<ref>/", "get-project")
-    def get_project(moment: Moment, ref: str) -> Reply:
-        row = moment.session.scalar(select(Project).where(Project.ref == ref))
-        if row is None:
-            raise UnknownError("project")
-        return 200, {**_serialize_project(moment, row), "workspace": moment.account.workspace}
 
 
 def _check_workspace(moment: Moment, ref: str) -> None:

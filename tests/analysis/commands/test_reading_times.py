@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from analysis.commands.reading_times import join
 from analysis.errors import AnalysisError
+from experiment.errors import ParallaxError
 from lm.commands.scoring import surprisal
 from tests.lm.toy_models import TOY_MODELS
 
@@ -160,9 +161,12 @@ def test_what_lm_surprisal_writes_joins_by_word_and_by_region(tmp_path, divider)
         (("--column", "rt_ms"), '"rt_ms" names no header. Expected --column rt_ms=HEADER'),
         (("--column", "rt_ms=Time"), 'there is no column "Time".*The columns are'),
         (("--column", "rt=RT"), 'Parallax has no column "rt"'),
-        (("--out", "out.xls"), "out.xls: the table's format is not known. Expected a name"),
+        (
+            ("--out", "out.xls"),
+            "out.xls: no table of this format can be written here. Expected a name",
+        ),
     ],
 )
 def test_a_column_or_a_name_that_is_none_is_told(tmp_path, options, message):
-    with pytest.raises(AnalysisError, match=message):
+    with pytest.raises(ParallaxError, match=message):
         joined(tmp_path, TIMES, SURPRISAL, *options)

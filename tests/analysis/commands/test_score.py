@@ -1,9 +1,10 @@
 """``parallax lm score``: several models, selections, interruptions and workers."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pyarrow.parquet as pq
 import pytest
@@ -237,10 +238,10 @@ def test_workers_write_their_parts_and_send_back_counts(materials, tmp_path):
     cache, sent = ShardCache(str(tmp_path)), []
 
     class Pool(ThreadPoolExecutor):
-        def map(self, task, *arguments):
-            for result in super().map(task, *arguments):
-                sent.append(result)
-                yield result
+        def submit(self, task, *arguments):
+            future = super().submit(task, *arguments)
+            sent.append(future)
+            return future
 
     with Pool(2) as pool:
         assert list(
@@ -252,9 +253,72 @@ def test_workers_write_their_parts_and_send_back_counts(materials, tmp_path):
         scoring = Scoring(folder, executor=pool, items_at_a_time=2)
         sent.clear()
         write_score_file(find_materials(str(materials)), scoring, facts(), tmp_path / "s.parquet")
-    counts = [result for result in sent if not isinstance(result, Recomputed)]
+    results = [future.result() for future in sent]
+    counts = [result for result in results if not isinstance(result, Recomputed)]
     # Six items of two sentences, in three blocks of one part each.
     assert counts == [4, 4, 4]
+
+
+class LazyPool(Executor):
+    """A pool whose tasks run when their result is wanted.
+
+    Attributes:
+        blocks: The number of the block of each shard that was submitted.
+        seen: That list, whenever a result was wanted.
+    """
+
+    def __init__(self) -> None:
+        self.blocks, self.seen = [], []
+
+    def submit(self, task, name, *texts):
+        if texts:
+            self.blocks.append(int(name.partition("-")[0]))
+
+        def result(_timeout_s=None):
+            if texts:
+                self.seen.append(list(self.blocks))
+            return task(name, *texts)
+
+        future = Future()
+        future.result = result
+        return future
+
+
+def test_a_slow_shard_leaves_the_other_workers_the_next_block_and_no_further_one(
+    materials, tmp_path
+):
+    scoring = Scoring(str(model(tmp_path / "lstm")), items_at_a_time=2)
+    wanted, pool = find_materials(str(materials)), LazyPool()
+    write_score_file(wanted, replace(scoring, executor=pool), facts(), tmp_path / "pool.parquet")
+    assert pool.seen == [[0, 1], [0, 1, 2], [0, 1, 2]]
+    write_score_file(wanted, scoring, facts(), tmp_path / "here.parquet")
+    assert (tmp_path / "pool.parquet").read_bytes() == (tmp_path / "here.parquet").read_bytes()
+
+
+def test_wrong_scores_are_deleted_when_no_worker_writes_any_more(materials, tmp_path, monkeypatch):
+    failed, steps = Event(), []
+
+    def fail(*_arguments):
+        failed.set()
+        raise AnalysisError("wrong scores")
+
+    def put_late(cache, name, table, put=ShardCache.put):
+        if not name.startswith("00000"):
+            failed.wait()
+        put(cache, name, table)
+        steps.append(name[:5])
+
+    def forget(cache, forget=ShardCache.forget):
+        steps.append("deleted")
+        forget(cache)
+
+    monkeypatch.setattr(score_file, "check_scores", fail)
+    monkeypatch.setattr(ShardCache, "put", put_late)
+    monkeypatch.setattr(ShardCache, "forget", forget)
+    with ThreadPoolExecutor(2) as pool, pytest.raises(AnalysisError, match="wrong scores"):
+        scoring = Scoring(str(model(tmp_path / "lstm")), executor=pool, items_at_a_time=2)
+        write_score_file(find_materials(str(materials)), scoring, facts(), tmp_path / "s.parquet")
+    assert steps == ["deleted", "00000", "00001", "deleted"]
 
 
 def test_parts_in_a_bucket_outlive_the_command_and_go_with_success(

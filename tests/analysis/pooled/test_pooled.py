@@ -1,8 +1,9 @@
 """Reports of several languages are pooled; every value is worked out by hand."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from analysis.pooled.effects import noun_of, pool_comparisons, summarise
 from analysis.pooled.figure import pooled_figure
 from analysis.pooled.reports import read_report, read_reports
 from analysis.pooled.sites import compare_sites, describe_sites
+from analysis.pooled.tables import accuracy_table
 
 ATTRACTION: dict[str, Any] = {
     "name": "attraction", "role": "primary", "is_of_judges": False, "measure": "accuracy",
@@ -42,8 +44,9 @@ def write(tmp_path: Path) -> Write:
     """Write a report's results: its comparisons, each with what differs from ATTRACTION."""
 
     def written(
-        name: str, *comparisons: dict[str, Any], simulated: bool = False, language: str = ""
-    ) -> Path:
+        name: str, *comparisons: dict[str, Any], simulated: bool = False, language: str = "",
+        models: Mapping[str, str] = MappingProxyType({}),
+    ) -> Path:  # fmt: skip
         folder = tmp_path / "reports" / name
         folder.mkdir(parents=True)
         results = {
@@ -52,8 +55,11 @@ def write(tmp_path: Path) -> Write:
                 "run": RUN | {"run": f"run_{name}"},
                 "participants": {"kept": 30, "excluded": {"max_errors": 2}}, "n_judgments": 900,
                 "n_items": 48,
+                "models": [{"model": name, "model_hash": own} for name, own in models.items()],
             },
-            "accuracy": {"by_construction": [ACCURACY]},
+            "accuracy": {"by_construction": [
+                ACCURACY, *(ACCURACY | {"judge": name, "is_model": True} for name in models),
+            ]},
             "tables": {"plan": [{"label": "seed", "deviation": "changed"},
                                 {"label": "response", "deviation": "-"}]},
             "statistics": {"comparisons": [ATTRACTION | changed for changed in comparisons]},
@@ -185,6 +191,31 @@ def test_each_languages_own_model_is_one_comparison(write: Write):
     [row] = pooled.to_dict("records")
     assert row["judge"] == "the report's own model" and row["n_reports"] == 2
     assert row["if_positive"] == "people choose it more often than the report's own model"
+
+
+def test_models_of_one_name_that_are_not_one_model_are_the_reports_own(write: Write):
+    def judged(judge: str) -> dict[str, Any]:
+        return {
+            "name": "people and models", "compared": "people - models", "judge": judge,
+            "if_positive": f"people choose it more often than {judge}",
+        }  # fmt: skip
+
+    both = (judged("lstm"), judged("lstm-big"))
+    reports = read_reports([
+        write("de", *both, models={"lstm": "a1", "lstm-big": "c3"}),
+        write("fr", *both, models={"lstm": "b2", "lstm-big": "c3"}),
+        write("he", *both, models={"lstm": "", "lstm-big": ""}),  # imported scores: unknown
+    ])  # fmt: skip
+    pooled, _, _ = pool_comparisons(reports)
+    assert pooled["judge"].tolist() == ["the report's own lstm", "lstm-big"]
+    assert pooled["if_positive"].tolist() == [
+        "people choose it more often than the report's own lstm",
+        "people choose it more often than lstm-big",
+    ]
+    accuracies = accuracy_table(reports, "language", ())
+    assert accuracies and [column.title for column in accuracies.columns[1:]] == [
+        "People", "the report's own lstm", "lstm-big"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.scores.scoring_inputs import find_materials
+from analysis.scores.scoring_inputs import choose_text_rendering, find_materials
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from lm.baselines.score_table import FixedScorer
@@ -30,6 +30,11 @@ def test_the_model_decides_how_it_is_given_a_file(tmp_path, scorers):
     write_table(ITEMS, small_run.items(), tmp_path / "items.csv")
     found = find_materials(str(tmp_path / "items.csv"))
     assert renderings(found, scorers) == ["as_written", "as_written", "split_lower_case_tokens"]
+
+
+def test_words_with_capitals_are_given_to_models_that_know_them(scorers):
+    texts = [choose_text_rendering(scorer)("Is Ann here?") for scorer in scorers]
+    assert texts == ["Is Ann here?", "Is Ann here ?", "is ann here ?"]
 
 
 def test_a_study_decides_for_models_of_words_and_people_for_the_others(scorers):

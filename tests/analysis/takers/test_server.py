@@ -11,19 +11,24 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+import torch
 
+from analysis.takers.lesson_text import write_lessons
 from analysis.takers.plan import Factors
 from analysis.takers.run import Request, run_take
-from benchmarks.takers_http import differing, network
 from experiment.errors import ParallaxError
+from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
 from lm.answering.answerer import Question, Tier
 from lm.answering.client import Client
 from lm.answering.server import ServerAnswerer
 from lm.answering.spec import ServerModel, Terms, parse_server
 from lm.answering.stand_in import THOUGHT, Fault, ServedModel, StandIn
+from lm.corpora.vocab import STREAM_WORDS, vocabulary_by_frequency, write_vocabulary
 from lm.errors import LmError
 from lm.registry import load_scorer
+from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
+from lm.rnn.network import NetworkShape, build_network
 from tests.lm.toy_models import ngram_folder
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
@@ -193,9 +198,51 @@ def test_a_server_is_told_the_effort_in_its_own_word_and_it_is_written_down(
     assert described["reasoning_effort"] == "low"
 
 
-def test_a_take_in_process_and_one_over_http_are_the_same_row_for_row(tmp_path: Path):
-    n, different, worst = differing(network(tmp_path / "model", 1), tmp_path, n_sessions=1)
-    assert (different, worst) == (0, 0.0) and n > 125
+# What an answer is, whoever gave it; the model's name and the time differ.
+ANSWERS = {
+    "responses": ("participant", "position", "item_id", "chosen_side", "chose_good"),
+    "readings": ("participant", "position", "item_id", "outcome"),
+    "asked": ("participant", "position", "ask", "prompt_sha256", "answers", "logprobs_nats"),
+    "verdicts": ("participant", "kept", "rule", "evidence"),
+}
+
+
+@pytest.fixture
+def random_network(tmp_path: Path) -> Path:
+    """A recurrent network with random weights that knows every word of the study's prompts."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    write_lessons(folder / "text.txt", load_study("minimal"), 600, 1, 1)
+    words = dict.fromkeys((folder / "text.txt").read_text("utf-8").split(), 1)
+    vocabulary = vocabulary_by_frequency(words, min_count=0, special=STREAM_WORDS)
+    torch.manual_seed(1)
+    sizes = {"embedding_size": 24, "hidden_size": 24, "layers": 1}
+    shape = {"kind": "lstm", "vocabulary_size": len(vocabulary.words), **sizes}
+    network = build_network(NetworkShape.from_config(shape))
+    save_weights(network, folder / WEIGHTS)
+    write_vocabulary(folder / VOCABULARY, vocabulary)
+    config = {"type": "recurrent", "network": network.shape.to_config(), "name": "random"}
+    (folder / "config.json").write_text(json.dumps({**config, "trained_on": "nothing"}))
+    return folder
+
+
+def test_a_take_in_process_and_one_over_http_are_the_same_row_for_row(
+    random_network: Path, tmp_path: Path
+):
+    factors = Factors((Context.ZERO_SHOT,), ("numbers", "letters", "late_letters"), (False, True))
+    with serving(random_network) as server:
+        for model, out in ((str(random_network), "here"), (f"api:{server.url}#toy", "there")):
+            own = request_(model, tmp_path / out)
+            list(run_take(replace(own, factors=factors, n_sessions=1), NOW))
+    n_rows = 0
+    for table, columns in ANSWERS.items():
+        here, there = (
+            [[row[column] for column in columns] for row in rows(folder / "forced_choice", table)]
+            for folder in (tmp_path / "here", tmp_path / "there")
+        )
+        assert here == there
+        n_rows += len(here)
+    assert n_rows > 125
 
 
 def test_answers_cut_by_the_limit_of_tokens_are_counted_as_such(model: Path):

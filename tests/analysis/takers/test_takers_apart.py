@@ -67,7 +67,11 @@ def test_a_report_says_the_same_of_people_whether_models_took_the_session_or_not
     assert len(others) > 2 and len(beside.tables) > len(others)
     for before, after in zip(of_people, others, strict=True):
         pd.testing.assert_frame_equal(before.frame, after.frame)
-        assert replace(before, frame=after.frame) == after
+        assert replace(before, frame=after.frame, origin=after.origin) == after
+        names = ", ".join(dict.fromkeys(taker.model for taker in takers))
+        assert {*before.origin} ^ {*after.origin} == {
+            "People alone: no model was compared.", f"Compared with: {names}."
+        }  # fmt: skip
     assert alone.drawings
     drawings = [one for one in beside.drawings if one.section is not Section.TAKERS]
     for one, other in zip(alone.drawings, drawings, strict=True):

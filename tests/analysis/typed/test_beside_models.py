@@ -17,6 +17,7 @@ from analysis.typed.beside_models import BESIDE_MODELS
 from analysis.typed.completions import Blank, complete, find_blanks, read_completions
 from analysis.typed.model_distance import Compared, jackknife_interval, model_shares
 from analysis.typed.same_answers import SameAnswers
+from experiment.errors import TableError
 from lm.scorer import TokenScores
 from tests.lm.toy_models import ngram_folder
 
@@ -172,7 +173,7 @@ def test_other_tables_answers_and_texts_are_refused(tmp_path, imported):
         left_out = type(people)(**{**_fields(people), "items": people.items.assign(**change)})
         with pytest.raises(AnalysisError, match="no text has one gap"):
             find_blanks(left_out)
-    with pytest.raises(AnalysisError, match="completions can only be written as CSV"):
+    with pytest.raises(TableError, match="no table of this format can be written here"):
         run(completions, "model", *imported, "--out", tmp_path / "out.txt")
     given = ["model", "--out", str(tmp_path / "out.csv")]
     assert "Give either --run, or --judgments" in CliRunner().invoke(completions, given).output

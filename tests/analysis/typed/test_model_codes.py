@@ -127,4 +127,4 @@ def test_the_table_comes_with_a_record_of_the_prompt_and_the_model(tmp_path, mon
     assert record["prompt"].endswith("Text: {text}\nAnswer: {answer}\nCategory:")
     assert record["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
     refused = run(command.codes, ["hf:toy", "--run", "data", "--out", "codes.xlsx"])
-    assert "codes can only be written as CSV" in str(refused.exception)
+    assert "codes.xlsx: no table of this format can be written here" in str(refused.exception)

@@ -69,9 +69,15 @@ def test_variants_count_as_the_word(tmp_path):
 
 def test_a_word_that_is_a_variant_in_one_of_two_pooled_texts_counts_in_both():
     same = SameAnswers({("b", "colour"): "color"})
-    # Of two people one typed colour in a, where it is itself, and one in b, where it is color.
-    typed = NextWords(("a", "b"), 2, {"colour": 1, "color": 1}, same)
-    assert typed.count("Colour") == 2 and typed.count("color") == 1
+    # In a "colour" and "color" are two answers; in b they are one.
+    people = {
+        ("a", "colour"): {"p1"},
+        ("a", "color"): {"p2"},
+        ("b", "color"): {"p1", "p3"},
+    }
+    typed = NextWords(("a", "b"), 3, people, same)
+    assert typed.count("Colour") == 2  # p1, p3
+    assert typed.count("color") == 3  # p2 in a, p1 and p3 in b
 
 
 def test_texts_that_nobody_read_are_refused(tmp_path):

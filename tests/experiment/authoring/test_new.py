@@ -163,6 +163,19 @@ def test_an_origin_that_cannot_be_read_is_refused_and_nothing_is_left(run, tmp_p
     assert not (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_copied"), [("pairs.tsv is mine.", True), ("birdpairs.csv: Anna's birds.", False)]
+)
+def test_only_an_origin_that_names_the_table_is_copied(run, tmp_path, text: str, is_copied: bool):
+    table(tmp_path, 4)
+    (tmp_path / "SOURCES.md").write_text(text)
+    done = run("new", "mine", "--from", "pairs.csv")
+    assert done.exception is None
+    assert (tmp_path / "mine" / "SOURCES.md").exists() is is_copied
+    note = "SOURCES.md does not name pairs.csv, so it is not copied. If it says where these items"
+    assert (note in done.output) is not is_copied
+
+
 def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
     assert run("new", "mine").exception is None
     report = check_folder("mine", 1)
@@ -228,3 +241,15 @@ def test_marks_of_regions_are_not_shown_in_ratings_either(run, tmp_path):
     done = run("new", "mine", "--from", "t.csv", "--response", "rating")
     assert "The slashes divide regions, and are not shown" in done.output
     assert "    t-0: A 0 saw the b." in done.output
+
+
+def test_the_example_of_a_rule_for_lists_is_one_that_can_exclude(run, tmp_path):
+    (tmp_path / "t.csv").write_text("sentence,item\nanimals,1\ntools,2\n")
+    run("new", "mine", "--from", "t.csv", "--response", "fluency")
+    toml = tmp_path / "mine" / "study.toml"
+    text = toml.read_text("utf-8")
+    example = text[text.index("# [[exclusion]]") :].partition("\n\n")[0]
+    toml.write_text(text.replace(example, re.sub("(?m)^# ", "", example)), "utf-8")
+    (rule,) = load_study("mine").exclusion
+    assert rule.rule == "unknown_words"  # lists of one participant are hardly ever the same
+    assert check_folder("mine", 1).errors == ()

@@ -21,6 +21,9 @@ NOT_HERE = (
     "batch", "dataset", "invitation",
 )  # fmt: skip
 NOT_DONE = {
+    "get-participant-groups", "update-participant-group", "delete-participant-group",
+    "add-to-participant-group", "remove-from-participant-group", "get-workspace", "get-project",
+    "get-project-studies", "get-event-types", "delete-subscription",
     "export-study",
     "duplicate-study", "get-study-predicted-recruitment-time",
     "post-study-predicted-recruitment-time", "get-filter-distribution",

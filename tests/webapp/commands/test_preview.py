@@ -7,10 +7,13 @@ import threading
 
 import httpx
 import pytest
+from click.testing import CliRunner
+from werkzeug.serving import BaseWSGIServer
 
 from experiment.errors import ParallaxError
 from tests.patience import PATIENCE_S
-from webapp.commands.preview import preview_server
+from tests.webapp.commands.test_texts import copy_of_minimal
+from webapp.commands.preview import preview, preview_server
 
 
 def test_one_trial_of_each_kind_is_shown_on_this_machine_alone():
@@ -31,6 +34,17 @@ def test_one_trial_of_each_kind_is_shown_on_this_machine_alone():
     session = json.loads(re.search(r'id="session">(.*?)</script>', page, re.DOTALL)[1])
     assert session["preview"] is True
     assert len(session["trials"]) == 6
+
+
+def test_the_researcher_is_told_that_nobody_has_reviewed_the_texts(tmp_path, monkeypatch):
+    def end(_server: BaseWSGIServer) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BaseWSGIServer, "serve_forever", end)
+    german = str(copy_of_minimal(tmp_path, language="de"))
+    printed = CliRunner().invoke(preview, [german, "--no-browser"], catch_exceptions=False).output
+    note = 'No native speaker has reviewed the buttons and messages of the pages in "de".'
+    assert f"{note} To change that: parallax study texts {german} --out FILE.csv" in printed
 
 
 def test_nothing_is_left_of_it(tmp_path, monkeypatch):

@@ -1,20 +1,13 @@
-import json
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
-from pydantic.fields import FieldInfo
 
-from webapp.core.settings import Settings, flat_name
+from webapp.core.settings import Settings
 from webapp.errors import SettingError
 from webapp.recruiters.mturk.settings import MturkSettings
-from webapp.recruiters.registry import RECRUITERS
-from webapp.recruiters.settings import SECTIONS, load_settings
+from webapp.recruiters.settings import load_settings
 from webapp.server import server_control
-
-DOCUMENTED = Path(__file__).parents[3] / "docs" / "settings.md"
 
 
 def write(instance: Path, toml: str) -> None:
@@ -76,26 +69,6 @@ def test_a_file_that_is_not_toml_is_told_with_its_place(tmp_path):
 def test_links_begin_with_the_public_url_or_the_servers_own_address():
     assert Settings().link_base == "http://127.0.0.1:8000"
     assert Settings(public_url="https://study.example/").link_base == "https://study.example"
-
-
-def every_setting() -> Iterator[tuple[str, FieldInfo]]:
-    yield from Settings.model_fields.items()
-    for section in RECRUITERS.built_in:
-        for name, field in SECTIONS.model(section).model_fields.items():
-            yield flat_name(section, name), field
-
-
-def test_the_page_of_settings_tells_every_default():
-    page = DOCUMENTED.read_text(encoding="utf-8")
-    for name, field in every_setting():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
-        # As the file writes it.
-        given = field.default
-        if isinstance(given, SecretStr):
-            given = given.get_secret_value()
-        default = json.dumps(given).strip('"')
-        assert f"| `{default}` |" in row or (given in ("", {}, None) and "| empty |" in row)
-        assert field.description.split(";")[0] in row
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:99999", "http://127.0.0.1:0", "http://[::1"])

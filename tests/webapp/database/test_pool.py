@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from time import monotonic
 
 import pytest
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError
 
+from tests.webapp.postgres import PostgresServer
 from webapp.database import pool as pool_module
 from webapp.database.engine import open_database
 from webapp.database.pool import PoolFullError
@@ -62,6 +65,38 @@ def test_a_participant_for_whom_there_is_no_connection_is_told_kindly_and_comes_
     assert int(page.headers["Retry-After"]) > 0
     monkeypatch.undo()
     assert visitor.answer(1).status_code == 200
+
+
+def lose_three_connections(engine: Engine, postgres: PostgresServer) -> None:
+    """Let the server end three connections that wait in the pool."""
+    with ExitStack() as used:
+        for _ in range(3):
+            used.enter_context(engine.connect()).execute(text("SELECT 1"))
+    ended = postgres.execute(
+        "SELECT pg_terminate_backend(pid, 9000) FROM pg_stat_activity"
+        f" WHERE datname = '{engine.url.database}'"
+    )
+    assert ended == [(True,)] * 3
+
+
+@pytest.mark.one_database("postgresql")
+def test_connections_that_were_lost_while_idle_are_replaced_before_use(
+    engine, postgres, monkeypatch
+):
+    lose_three_connections(engine, postgres)
+    monkeypatch.setattr(pool_module, "monotonic", lambda: monotonic() + 6)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+
+@pytest.mark.one_database("postgresql")
+def test_a_connection_lost_a_moment_ago_fails_once_for_all(engine, postgres):
+    lose_three_connections(engine, postgres)
+    with engine.connect() as connection, pytest.raises(OperationalError):
+        connection.execute(text("SELECT 1"))
+    for _ in range(3):
+        with engine.connect() as connection:
+            assert connection.execute(text("SELECT 1")).scalar_one() == 1
 
 
 def test_a_disposed_pool_still_counts(engine: Engine):

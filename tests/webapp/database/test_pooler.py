@@ -59,14 +59,22 @@ def test_a_pooler_without_a_port_is_refused(database_url):
     ("pooled", "parameters"),
     [
         (True, {"host": "127.0.0.1", "port": "6432", "prepare_threshold": None}),
-        (False, {"host": "/db", "options": "-c lock_timeout=30s"}),
+        (
+            False,
+            {"host": "db.example", "hostaddr": "192.0.2.1", "options": "-c lock_timeout=30s"},
+        ),
     ],
 )
 def test_every_connection_of_an_engine_goes_to_the_same_server(pooled, parameters):
-    url = "postgresql+psycopg://postgres@/example?host=/db&pooler=127.0.0.1:6432"
+    url = "postgresql+psycopg://postgres@/example?host=db.example&pooler=127.0.0.1:6432"
     engine = make_engine(url, pooled=pooled)
     # Until SQLAlchemy 2.1 the connections share these.
-    shared = {"host": "/db", "pooler": "127.0.0.1:6432", "options": "-c lock_timeout=30s"}
+    shared = {
+        "host": "db.example",
+        "hostaddr": "192.0.2.1",
+        "pooler": "127.0.0.1:6432",
+        "options": "-c lock_timeout=30s",
+    }
     for _ in range(2):
         for change in engine.dialect.dispatch.do_connect:
             change(engine.dialect, None, [], shared)

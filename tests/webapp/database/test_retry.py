@@ -20,8 +20,8 @@ on_postgresql = pytest.mark.one_database("postgresql")
 
 
 def stored(sessions: Sessions, model: type = Response) -> int:
-    with sessions() as session:
-        return session.execute(select(func.count(model.id))).scalar_one()
+    count = select(func.count(model.id))
+    return run_in_transaction(sessions, lambda session: session.execute(count).scalar_one())
 
 
 @pytest.fixture

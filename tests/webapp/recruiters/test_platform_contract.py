@@ -313,7 +313,7 @@ def test_a_lost_call_is_paid_once_or_waits_for_a_person(stage, operation, when):
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.campaign)])
 def test_a_process_that_dies_at_any_point_pays_everybody_once(stage, instance, step):
     points = paid_with_death_at(stage, instance, 0)
-    # Over HTTP a few points are tried; benchmarks/faults.py draws them by the thousand.
+    # Over HTTP a few points are tried; benchmarks/faults_restored.py draws them by the thousand.
     for number in range(1, points + 1, step if stage.kind == "late" else points // 4):
         paid_with_death_at(stage, instance, number)
 

@@ -115,6 +115,21 @@ def test_every_table_fits_its_schema_and_is_the_same_in_both_formats(exported, t
 
 
 @pytest.mark.both_databases
+def test_each_table_is_read_once_for_both_formats(send, write, folder, monkeypatch):
+    read, stream = [], export_flow.stream_rows
+
+    def noting(session, run, table):
+        read.append(table.name)
+        return stream(session, run, table)
+
+    monkeypatch.setattr(export_flow, "stream_rows", noting)
+    send(participants=1)
+    write()
+    # The design's columns are made from the items, which are read before.
+    assert sorted(read) == sorted(["items", *(path.stem for path in folder.glob("*.csv"))])
+    assert len(read) > len(EXPORT_TABLES)
+
+
 def test_the_tables_hold_everything_once(exported):
     counted = {
         table.name: len(list(read_table(table, exported / f"{table.name}.parquet")))

@@ -143,12 +143,16 @@ class Pair:
         self._outside = socket(fileno=outside.detach())
         self._inside_server = ResearcherServer(app, socket(fileno=inside.detach()), 10)
         self._inside_server.start()
-        self._door = ResearcherHandover(self._here, self._outside, lambda: self.is_staying)
+        here, complete = self._reply_as("here"), self._reply_as("complete app")
+        self._door = ResearcherHandover(here, complete, self._outside, lambda: self.is_staying)
 
     @staticmethod
-    def _here(environ: dict, start: Callable) -> list[bytes]:
-        start("200 OK", [("X-Where", "here")])
-        return [environ["wsgi.input"].read()]
+    def _reply_as(where: str) -> Callable[[dict, Callable], list[bytes]]:
+        def reply(environ: dict, start: Callable) -> list[bytes]:
+            start("200 OK", [("X-Where", where)])
+            return [environ["wsgi.input"].read()]
+
+        return reply
 
     def ask(self, path: str, body: bytes = b"", **environ: object) -> tuple[str, dict, bytes]:
         said: list = []
@@ -187,13 +191,16 @@ def test_a_request_and_its_reply_arrive_as_they_were_sent(size):
     assert sent_back == body
 
 
-@pytest.mark.parametrize("path", ["/", "/p/x/answers", "/researchers", "/researcher.css"])
-def test_what_researchers_did_not_ask_is_answered_here_and_everything_at_the_end(path):
+@pytest.mark.parametrize("path", ["/", "/p/x/answers", "/researchers", "/coding.css"])
+def test_what_participants_ask_is_answered_here_and_everything_at_the_end(path):
     with closing(Pair(echo)) as pair:
         assert pair.ask(path)[1] == {"X-Where": "here"}
-        assert pair.ask("/researcher")[1]["X-Where"] == "researchers"
+        for other_path in ("/researcher", "/researcher/", "/coding/x/codes"):
+            assert pair.ask(other_path)[1]["X-Where"] == "researchers"
         pair.is_staying = False
-        assert pair.ask("/researcher/")[1] == {"X-Where": "here"}
+        assert pair.ask(path)[1] == {"X-Where": "here"}
+        for other_path in ("/researcher/", "/coding/x"):
+            assert pair.ask(other_path)[1] == {"X-Where": "complete app"}
 
 
 def test_a_long_body_that_nobody_reads_is_refused_and_a_long_reply_comes_meanwhile():

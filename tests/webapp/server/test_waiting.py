@@ -82,6 +82,7 @@ def service(folder: Path, url: str) -> Iterator[Service]:
             "PARALLAX_WORKERS": "1",
             "PARALLAX_METRICS_PORT": str(private),
             "NOTIFY_SOCKET": str(folder / "notify"),
+            "WATCHDOG_USEC": "2000000",  # as systemd says WatchdogSec=2
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "parallax", "serve", "--port", "0"],

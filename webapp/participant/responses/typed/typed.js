@@ -140,8 +140,11 @@ class TypedView {
       input.readOnly = false;
     }
     for (const input of this.#shownInputs) input.enterKeyHint = input === this.#shownInputs.at(-1) ? "done" : "next";
-    /** @type {HTMLElement[]} */
-    const texts = [];
+    // Browsers report when a box is first painted, and a sentence that runs around gaps is in the paragraph's: a change
+    // of its display makes a new one, in which the fields keep the focus.
+    const sentence = /** @type {HTMLElement} */ (this.#group.querySelector(".rated"));
+    sentence.classList.toggle("new-box");
+    const texts = [sentence];
     for (const field of this.#group.querySelectorAll("[data-field]")) {
       const name = /** @type {HTMLElement} */ (field).dataset.field ?? "";
       const sent = String(trial[name] ?? "");

@@ -1,1 +1,0 @@
-"""Mutation testing: what is changed, and how a change is tried."""
