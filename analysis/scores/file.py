@@ -268,17 +268,9 @@ class _BlockScores:
                 self._scoring.loading.weights.rounding_nats,
             )
 
-        split = find_splitter(self._scoring.model)
+        split, scored = find_splitter(self._scoring.model), self._scored
         return check_scores(
-            self._items,
-            self._wanted,
-            self._scored,
-            table,
-            rendering,
-            recompute,
-            rng,
-            raw_texts,
-            split,
+            self._items, self._wanted, scored, table, rendering, recompute, rng, raw_texts, split
         )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:
