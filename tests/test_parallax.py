@@ -39,6 +39,8 @@ def test_the_main_job_ends_with_the_table_the_report_and_what_to_do_next(main_jo
     assert str(report) in done.stdout
     assert "parallax demo minimal --keep" in done.stdout
     assert "parallax stop" in done.stdout
+    n_commands = len(re.findall(r"^\$ parallax ", done.stdout, re.MULTILINE))
+    assert len(re.findall(r"^\(\d+\.\d s\)$", done.stdout, re.MULTILINE)) == n_commands > 5
 
 
 def test_the_main_job_leaves_no_server_running(main_job):

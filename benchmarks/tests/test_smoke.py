@@ -41,7 +41,6 @@ RUNS = {
     "arrivals": ["--crowd", "2", "--rate", "60", "--minutes", "0.05", "--study", "minimal"],
     "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "crowds": ["--short"],
-    "first_screen": ["--designs", "1", "--datasets", "2"],
     "first_screen_nulls": ["--designs", "1", "--studies", "2"],
     "headline": ["--studies", "1", "--only", "worse"],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],

@@ -1,7 +1,6 @@
 """``parallax demo``: a whole study, from its lists to its report."""
 
 import hashlib
-import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from experiment.errors import StudyError
 from experiment.studies.files import TEXT_GRAMMAR, TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
 from experiment.version import code_version
-from webapp.commands.demonstration import demonstrations, run_demonstration
+from webapp.commands.demonstration import demonstrations, run_demonstration, show_step
 from webapp.commands.options import add_new_instance_option
 from webapp.core.instance import open_instance
 from webapp.server.server_control import find_running_server
@@ -163,9 +162,9 @@ def _compare(export: Path, report: Path, judges: Sequence[str]) -> None:
 
 def _run(*command: str) -> object:
     """Print a command of this command line, run it and return its result."""
-    click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
     commands = click.get_current_context().find_root().command
-    return commands.main(command, standalone_mode=False)
+    with show_step(command):
+        return commands.main(command, standalone_mode=False)
 
 
 def _find_or_launch_run(name: str, recruiter: str, out_folder: Path, here: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,15 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
         for name, way in recruiter.demonstrations().items():
             ways[f"{name}_link" if name in other_names else name] = (recruiter.name, way)
     return dict(sorted(ways.items()))
+
+
+@contextmanager
+def show_step(command: Sequence[str]) -> Iterator[None]:
+    """Print a command before the block, and afterwards how many seconds it took."""
+    click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
+    started = time.monotonic()
+    yield
+    click.echo(f"({time.monotonic() - started:.1f} s)")
 
 
 def run_demonstration(name: str, way: str, out_folder: Path, run: Command, seed: str) -> None:
@@ -106,13 +116,13 @@ class _StandIn:
 
     def do_jobs(self) -> None:
         command = ("work", "--once", "--instance", str(self.place))
-        click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
-        # In a separate process, because it configures logging for its whole process.
-        done = subprocess.run(
-            [sys.executable, "-m", "parallax", *command],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        click.echo((done.stdout or done.stderr).strip())
+        with show_step(command):
+            # In a separate process, because it configures logging for its whole process.
+            done = subprocess.run(
+                [sys.executable, "-m", "parallax", *command],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            click.echo((done.stdout or done.stderr).strip())
 
     def visit(self, visitor: Visitor) -> None:
         with reading(open_sessions(self.place)) as session:
