@@ -12,7 +12,7 @@ import numpy as np
 from analysis.data.word_predictors import normalise_word, read_frequencies
 from analysis.errors import AnalysisError
 from analysis.maze.slots import Sentence, Slot
-from experiment.materials.render import split_lower_case_tokens
+from analysis.scores.scoring_inputs import choose_text_rendering
 from experiment.seeds import generator
 from experiment.tables.atomic_write import atomic_write
 from lm.scorer import HasSubwords, Scorer
@@ -191,10 +191,8 @@ def compute_surprisals(
     if isinstance(scorer, HasSubwords):
         requests = [(context, word) for word in words]
     else:
-        context_tokens = split_lower_case_tokens(context)
-        requests = [
-            (context_tokens, split_lower_case_tokens(strip_punctuation(word))) for word in words
-        ]
+        rendering = choose_text_rendering(scorer)
+        requests = [(rendering(context), rendering(strip_punctuation(word))) for word in words]
     return [
         None if scores.unknown.any() else -float(scores.logprobs_nats.sum()) / NATS_PER_BIT
         for scores in scorer.score(requests)

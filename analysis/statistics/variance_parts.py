@@ -177,6 +177,8 @@ def _fit_constants(
     remainder = scaled_values - constants @ estimates
     levels = first_way.T @ remainder / n_first
     residual = (remainder - first_way @ levels) / root
+    # There may be millions of answers, and the products below take the most memory.
+    del root, scaled_values, without_first, remainder
     n_constants = len(n_first) + round(float(np.sum(solved * gram)))
     shares_left = []
     for unit in units:

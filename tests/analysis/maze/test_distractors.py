@@ -2,15 +2,17 @@
 
 import random
 import re
+from math import log
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from analysis.maze.command import audit_, distractors
-from analysis.maze.distractors import Use, Vocabulary, write_judging_table
+from analysis.maze.distractors import Use, Vocabulary, compute_surprisals, write_judging_table
 from analysis.maze.slots import Sentence, make_slots, read_sentences
 from experiment.errors import ParallaxError
+from lm.baselines.score_table import FixedScorer
 from lm.commands import train
 
 ANIMALS, VERBS = ["dog", "cat", "cow", "pig"], ["ran", "sat", "ate", "hid"]
@@ -67,6 +69,13 @@ def test_the_same_word_has_one_distractor_in_all_conditions(folder):
         assert {w: d for w, d in pairs[0].items() if w != "the"} == {
             w: d for w, d in pairs[1].items() if w != "the"
         }
+
+
+def test_a_model_with_capitals_reads_them():
+    scores = {("Der alte", "Hund"): (-2 * log(2),)}
+    scorer = FixedScorer(scores, name="t", trained_on="x", source="here")
+    sentence = Sentence(0, "t.csv", "distractors", "1", ("Der", "alte", "Hund."))
+    assert compute_surprisals(scorer, sentence, 2, ["Hund."]) == [pytest.approx(2)]
 
 
 def test_the_same_seed_gives_the_same_and_another_one_others(folder):
