@@ -36,7 +36,8 @@ from analysis.findings.comparison_words import ALPHA
 from analysis.findings.comparisons import answered
 from analysis.findings.finding import ComparisonOptions, Context, FindingInputs
 from analysis.power.command import power
-from experiment.materials.read import item_row, load_items
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import load_items
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 

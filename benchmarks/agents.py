@@ -30,7 +30,7 @@ from sqlalchemy import select
 from experiment.integrity.certificate import certify
 from experiment.integrity.choices import model_evidence_nats
 from experiment.integrity.observed import ObservedSession
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.records import Item
 from experiment.responses.responders import accuracy_of
 from experiment.studies.load import load_study

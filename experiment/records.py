@@ -130,6 +130,20 @@ def join_context(context: str, text: str) -> str:
     return f"{context} {text}"
 
 
+def lemmas_of(frame: str) -> dict[str, str]:
+    """Return the slots and lemmas of a frame written ``SLOT=lemma SLOT=lemma``."""
+    pairs = (pair.rpartition("=") for pair in frame.split())
+    return {slot: lemma for slot, _, lemma in pairs}
+
+
+@dataclass(frozen=True, slots=True)
+class ListEntry:
+    """An item on a list, with its kind there: a target may serve as a catch trial."""
+
+    item: Item
+    kind: Kind
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One item in one participant's session.

@@ -19,6 +19,7 @@ from lm.sharding import PLAIN, Loading, scorer_of
 
 Floats = NDArray[np.float64]
 RecomputeFunction = Callable[..., list[Floats]]
+SplitFunction = Callable[[Sequence[str]], list[tuple[str, ...]]]
 RECOMPUTERS = {
     "hf": "lm.huggingface.independent",
     "ngram": "lm.ngram.independent",
@@ -80,6 +81,26 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
     if type_ == "recurrent":
         return Recomputed(compute_again(source, texts, identity=loading.identity), True)
     return Recomputed(compute_again(source, texts), True)
+
+
+def find_splitter(model: str) -> SplitFunction | None:
+    """Return a function that divides texts into a model's tokens, without the scorer's code.
+
+    Args:
+        model: As ``load_scorer`` takes it.
+
+    Returns:
+        None for a type that is not recomputed independently.
+    """
+    type_, source, _ = _resolve_model(model)
+    if type_ == "hf":
+        splitter: SplitFunction = importlib.import_module(RECOMPUTERS[type_]).load_splitter(source)
+        return splitter
+    return _split_at_spaces if type_ in RECOMPUTERS else None
+
+
+def _split_at_spaces(texts: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(text.split()) for text in texts]
 
 
 def _resolve_model(model: str) -> tuple[str, str, str]:

@@ -10,8 +10,8 @@ import pytest
 from analysis.compare import compare
 from analysis.comparison import ComparisonOptions
 from analysis.data.load import load_run
-from experiment.materials.formats.columns import NAMES
 from experiment.materials.formats.crossing import LIST_COLUMNS
+from experiment.materials.formats.words import NAMES
 from experiment.tables.column import Column
 from experiment.tables.schemas import (
     CHOICE_OF_SEVERAL_COLUMNS,

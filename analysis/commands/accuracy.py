@@ -43,7 +43,7 @@ from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
 from experiment.errors import why_unread
 from experiment.materials.formats.files import is_materials
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.tables.atomic_write import atomic_folder
 from experiment.version import code_version
 from lm.model_folder import CONFIG, read_config

@@ -27,7 +27,7 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.render import save_table, to_text
 from experiment.materials.formats.files import is_materials, materials_files
 from experiment.materials.formats.suite import is_suite
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.tables.atomic_write import atomic_write
 from experiment.version import code_version
 from lm.loading_options import loading_options

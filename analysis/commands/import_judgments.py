@@ -36,7 +36,8 @@ from analysis.readers.single_answers import (
 from analysis.readers.sources import Source, read_source
 from analysis.tables.provenance import count_noun
 from experiment.commands.headers import COLUMNS, SHEET
-from experiment.materials.read import item_row, materials_hash
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import materials_hash
 from experiment.records import Item, Side, Variant
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table

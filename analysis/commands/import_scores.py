@@ -28,7 +28,8 @@ from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.published.gulordava import is_gulordava
 from experiment.materials.formats.published.lm_eval import AFTER_SPACE
-from experiment.materials.read import item_table, materials_hash
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import materials_hash
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table

@@ -17,8 +17,8 @@ from analysis.data.word_predictors import (
     read_surprisal,
 )
 from analysis.errors import AnalysisError
-from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.raw import RawTable, read_raw
+from experiment.materials.formats.words import key_of
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import require_suffix
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 

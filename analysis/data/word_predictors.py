@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.delimited import MISSING_NUMBERS
 from experiment.materials.formats.raw import RawTable, read_raw
+from experiment.materials.formats.words import key_of
 
 KEYS = ["text_id", "position"]
 _UNITS = ("surprisal_bits", "surprisal_nats")

@@ -9,7 +9,7 @@ from analysis.data.word_predictors import normalise_word
 from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import find_columns
 from experiment.materials.formats.raw import RawTable, read_raw
-from experiment.materials.formats.regions import BAR
+from experiment.materials.formats.words import BAR
 from experiment.responses.reading.maze import NO_WORD
 
 # The columns of a sentence, and of its distractors.

@@ -12,7 +12,8 @@ from analysis.natives.verdicts import (
     compare_natives,
     read_verdicts,
 )
-from experiment.materials.read import find_items, item_table, materials_hash, read_items
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import find_items, materials_hash, read_items
 from experiment.materials.render import render
 from experiment.seeds import generator
 from experiment.studies.files import SOURCES_SUFFIX, describe_other_sources, find_sources

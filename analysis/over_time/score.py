@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from analysis.errors import AnalysisError
 from analysis.over_time.load import HistoryFacts, read_history_facts
-from analysis.scores.check import check_scores, make_error_bounds
+from analysis.scores.check import check_scores
 from analysis.scores.materials import (
     Sentences,
     collect_sentences,
@@ -34,7 +34,7 @@ from experiment.tables.schemas import SCORES_OVER_TIME
 from experiment.version import code_version
 from lm.checkpoints.find import Checkpoint, Training
 from lm.errors import LmError
-from lm.independent import recompute_scores
+from lm.independent import find_splitter, recompute_scores
 from lm.model_folder import model_identity
 from lm.scorer import Scorer, TokenScores
 from lm.sharding import Loading, load_for_scoring, make_shards
@@ -168,13 +168,14 @@ def _score_missing(
             ]
             check = check_scores(
                 items,
+                sentences,
+                chunks,
                 make_score_table(sentences, chunks),
-                make_error_bounds(sentences, chunks),
                 rendering,
                 partial(recompute_scores, checkpoint.model, loading=replace(loading)),
                 np.random.default_rng(derive_seed(_SEED, "check of scores", materials.hash, 0)),
                 materials.raw_texts(),
-                materials.further,
+                find_splitter(checkpoint.model),
             )
             table = table.replace_schema_metadata({_CHECK_KEY: str(check or "")})
         cache.put(name, table)

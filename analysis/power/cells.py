@@ -34,10 +34,11 @@ from analysis.findings.design import with_units
 from analysis.power.simulated_choices import Assumptions
 from analysis.statistics.resample import Floats
 from experiment.design.counterbalancing import arrangements
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.exclusion.rules import verdict
-from experiment.materials.read import item_row, load_items
-from experiment.records import PAIR, Item, Judgment, Side, Variant
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import load_items
+from experiment.records import PAIR, Item, Judgment, ListEntry, Side, Variant
 from experiment.responses.base import Arrangement, GivenAnswer
 from experiment.responses.registry import response_of
 from experiment.studies.analysis_plan import is_count

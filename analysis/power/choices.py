@@ -29,9 +29,9 @@ from analysis.power.simulated_choices import (
     simulate,
 )
 from analysis.tables.accuracy_table import Column, Table
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
-from experiment.records import Kind
+from experiment.records import Kind, ListEntry
 from experiment.responses.registry import response_of
 from experiment.responses.responders import accuracy_of
 from experiment.studies.published import read_published

@@ -30,9 +30,8 @@ from analysis.errors import AnalysisError
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import numpy_generator
 from experiment.design.counterbalancing import target_positions
-from experiment.design.lists import ListEntry
 from experiment.exclusion.rules import verdict
-from experiment.records import PAIR, Judgment, Side
+from experiment.records import PAIR, Judgment, ListEntry, Side
 from experiment.responses.responders import RT_SPREAD
 from experiment.seeds import generator
 from experiment.studies.study import Rule

@@ -46,7 +46,7 @@ from analysis.readers.several_options import find_option_columns, find_place_col
 from analysis.readers.single_answers import SAID_YES, VERSION
 from analysis.readers.sources import Source, empty_missing_marks
 from analysis.readers.texts import Options
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS
 from experiment.records import PAIR, Item
 
 # Columns that distinguish rows of choices from other recorded rows.

@@ -11,7 +11,7 @@ from analysis.readers.guess_columns import LIKELY, ItemOptions, match_versions
 from analysis.readers.mapping import simplify_name
 from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
 from analysis.readers.single_answers import SAID_YES, VERSION
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS
 from experiment.records import Variant
 
 _TWO = 2

@@ -22,7 +22,7 @@ from analysis.readers.rating_scale import MOST_POINTS, RATING, usual_ends
 from analysis.readers.single_answers import SAID_YES
 from analysis.readers.sources import Source
 from analysis.readers.texts import comparable_text
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
 
 _NUMBER = re.compile(r"\d+")

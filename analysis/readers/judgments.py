@@ -36,7 +36,8 @@ from experiment.errors import MaterialsError, find_repeated
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.pairs import NoPairsError
 from experiment.materials.formats.read import read_materials
-from experiment.materials.read import item_row, load_items, materials_hash
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import load_items, materials_hash
 from experiment.participation import State
 from experiment.records import Item, Side, Variant
 from experiment.studies.design import Design, Square

@@ -11,11 +11,10 @@ from types import MappingProxyType
 from analysis.errors import AnalysisError
 from analysis.readers.token_places import is_special, refuse_moved_scores, strip_boundary_marker
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.delimited import MISSING_NUMBERS
 from experiment.materials.formats.options import find_further_options
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS, key_of
 from experiment.records import Variant
 
 UNITS = MappingProxyType({"nats": 1.0, "bits": math.log(2), "log10": math.log(10)})

@@ -19,7 +19,7 @@ from analysis.readers.accounting import Accounting
 from analysis.readers.mapping import TableMap, parse_truth
 from analysis.readers.rating_scale import MOST_POINTS, RATING, read_ratings
 from analysis.readers.texts import Options
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Side, Variant
 from experiment.studies.study import Trials
 

@@ -20,14 +20,10 @@ from analysis.readers.delimited_tables import read_delimited
 from analysis.readers.program import LABELS, programs
 from experiment.errors import find_repeated, why_unread
 from experiment.materials.formats import r_files
-from experiment.materials.formats.delimited import (
-    MISSING_MARKS,
-    MISSING_SIGNS,
-    open_text,
-    read_sheet,
-)
+from experiment.materials.formats.delimited import open_text, read_sheet
 from experiment.materials.formats.header_rows import SAMPLED, read_header_rows
 from experiment.materials.formats.raw import refuse_needless_options, refuse_other_number
+from experiment.materials.formats.words import MISSING_MARKS, MISSING_SIGNS
 
 # The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"

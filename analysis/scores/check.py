@@ -3,7 +3,8 @@
 The check starts from the items and versions, and from the file that they were read from: a second
 reader (``raw_texts.py``) finds each text there, with its white space. It renders each text itself,
 scores the text with ``lm.independent``, which shares no code with the scorers, and compares the
-result with the item's row in the score table.
+result with the item's row in the score table. What needs no score is checked of all rows: their
+order, their sums, and the tokens of their sentences.
 """
 
 import math
@@ -16,12 +17,12 @@ import pyarrow as pa
 
 from analysis.errors import AnalysisError
 from analysis.scores.certify import EXACT_NATS, read_token_errors
+from analysis.scores.check_sample import choose_rows, find_close_pairs, refuse_other_tokens
 from analysis.scores.materials import Chunk, Floats, Ints, Sentences
 from analysis.scores.raw_texts import RawTexts
-from experiment.records import Item, Variant
-from lm.independent import Recomputed
+from experiment.records import Item
+from lm.independent import Recomputed, SplitFunction
 
-SHARE, AT_LEAST, N_LONGEST = 0.01, 400, 8
 # Per token. A score file stores tokens in 32 bits.
 WORST_NATS = 1e-3
 _SUM_NATS = 1e-6
@@ -38,21 +39,25 @@ class ScoreCheck:
 
     Attributes:
         worst_nats: The largest difference of a token's log-probability.
-        n_rows: The number of checked rows of the score table.
+        n_rows: The number of rows of the score table that were computed again.
+        n_scores: The number of all rows.
         n_close: The number of decisions within the claimed error; all were checked.
         n_otherwise: The number of these decisions that the check reverses.
         bounded: Whether the scores come from a fast pass, whose error bounds are subtracted.
         independent: Whether independent code recomputed the scores.
         n_in_file: The number of these rows whose text a second reader found in the file.
+        n_split: The number of sentences whose tokens were compared with those of a second reading.
     """
 
     worst_nats: float
     n_rows: int
+    n_scores: int
     n_close: int
     n_otherwise: int
     bounded: bool
     independent: bool
     n_in_file: int = 0
+    n_split: int = 0
 
     def __str__(self) -> str:
         method = (
@@ -72,10 +77,11 @@ class ScoreCheck:
             if self.n_in_file
             else ""
         )
+        split = f"; the tokens of all {self.n_split:,} texts were compared" if self.n_split else ""
         return (
-            f"{self.n_rows:,} scores, drawn at random or among the longest or closest, were "
+            f"{self.n_rows:,} of {self.n_scores:,} scores, spread evenly, extreme or closest, were "
             f"computed again {method}; their tokens differ by {self.worst_nats:.2g} nats at most"
-            f"{beyond}{in_file}{close}"
+            f"{beyond}{in_file}{split}{close}"
         )
 
 
@@ -87,88 +93,77 @@ def combine_checks(checks: Sequence[ScoreCheck]) -> str:
         ScoreCheck(
             max(check.worst_nats for check in checks),
             sum(check.n_rows for check in checks),
+            sum(check.n_scores for check in checks),
             sum(check.n_close for check in checks),
             sum(check.n_otherwise for check in checks),
             checks[0].bounded,
             checks[0].independent,
             sum(check.n_in_file for check in checks),
+            sum(check.n_split for check in checks),
         )
     )
 
 
 def check_scores(
     items: Sequence[Item],
+    sentences_: Sentences,
+    scored: Sequence[Chunk],
     table: pa.Table,
-    bounds: Callable[[int], Floats | None],
     render: Callable[[str], str],
     recompute: RecomputeFunction,
     rng: np.random.Generator,
     raw_texts: RawTexts | None = None,
-    further: Sequence[str] = (),
+    split: SplitFunction | None = None,
 ) -> ScoreCheck | None:
     """Compare a score table with scores recomputed from its items' texts.
 
-    The check covers a random 1% of the rows (at least ``AT_LEAST``), the longest rows, and both
-    sides of every decision within the claimed error.
+    ``choose_rows`` says which rows are recomputed.
 
     Args:
         items: The items.
-        table: Their score table.
-        bounds: Returns additional error bounds of a row's tokens; None for no additional error.
+        sentences_: Their sentences.
+        scored: The sentences' scores, with error bounds if a fast pass computed them.
+        table: The items' score table.
         render: Converts plain words to model input.
         recompute: Recomputes the scores of texts.
         rng: The source of randomness of the sample.
         raw_texts: The texts of the items' file, by a second reader; None without a file.
-        further: The items' own columns that hold further options.
+        split: Divides texts into tokens by code of its own; None if there is none.
 
     Returns:
         The result; None if there are no rows.
 
     Raises:
         AnalysisError: The rows do not match the items, a sum is not that of its tokens, a text
-            has other white space than in its file, or a token's difference exceeds ``WORST_NATS``
-            plus its error bound and what the type of the weights allows.
+            has other white space than in its file or other tokens than its scores, or a token's
+            difference exceeds ``WORST_NATS`` plus its error bound and what the type of the weights
+            allows.
     """
     if not table.num_rows:
         return None
+    further = sentences_.further
     _refuse_mismatched_rows(items, table, further)
     _refuse_mismatched_sums(table)
-    pairs = _find_close_pairs(table)
-    rows = _choose_rows(table, pairs, rng)
+    n_split = refuse_other_tokens(sentences_, scored, split)
+    pairs = find_close_pairs(table)
+    rows = choose_rows(table, sentences_.texts, pairs, rng)
     texts, n_in_file = _texts_of_rows(items, table, rows, render, raw_texts, further)
     distinct_texts = list(dict.fromkeys(texts.values()))
     recomputed = recompute(distinct_texts)
     recomputed_by_text = dict(zip(distinct_texts, recomputed.logprobs_nats, strict=True))
-    worst, bounded, limit = 0.0, False, WORST_NATS + recomputed.rounding_nats
-    tokens = table["token_logprobs_nats"]
-    for row in rows:
-        row_scores, error = np.array(tokens[row].as_py(), np.float64), bounds(row)
-        bounded |= error is not None
-        worst = max(
-            worst,
-            _worst_difference(row_scores, recomputed_by_text[texts[row]], error, texts[row], limit),
-        )
+    worst, limit = 0.0, WORST_NATS + recomputed.rounding_nats
+    bounds, tokens = make_error_bounds(sentences_, scored), table["token_logprobs_nats"]
+    for row, text in texts.items():
+        row_scores, again = np.array(tokens[row].as_py(), np.float64), recomputed_by_text[text]
+        worst = max(worst, _worst_difference(row_scores, again, bounds(row), text, limit))
     otherwise = _count_changed_decisions(
         table, pairs, {row: recomputed_by_text[texts[row]] for row in pairs.ravel().tolist()}
     )
+    bounded = bounds(rows[0]) is not None
     return ScoreCheck(
-        worst, len(rows), len(pairs), otherwise, bounded, recomputed.independent, n_in_file
-    )
-
-
-def _choose_rows(table: pa.Table, pairs: Ints, rng: np.random.Generator) -> list[int]:
-    """Return the rows to check: a random sample, the longest, and those of close decisions."""
-    n_tokens = np.asarray(table["n_tokens"].to_numpy())
-    drawn = rng.choice(
-        len(n_tokens), min(len(n_tokens), _sample_size(len(n_tokens))), replace=False
-    )
-    longest = np.argsort(-n_tokens, kind="stable")[:N_LONGEST]
-    rows: list[int] = np.unique(np.concatenate([drawn, longest, pairs.ravel()])).tolist()
-    return rows
-
-
-def _sample_size(n: int) -> int:
-    return max(AT_LEAST, math.ceil(SHARE * n))
+        worst, len(rows), table.num_rows, len(pairs), otherwise, bounded, recomputed.independent,
+        n_in_file, n_split,
+    )  # fmt: skip
 
 
 def _refuse_mismatched_rows(items: Sequence[Item], table: pa.Table, further: Sequence[str]) -> None:
@@ -226,17 +221,6 @@ def _refuse_mismatched_sums(table: pa.Table) -> None:
             where=f"item {table['item_id'][row]}, {table['variant'][row]}",
             remedy="This is a fault of Parallax: please report it with the model's type",
         )
-
-
-def _find_close_pairs(table: pa.Table) -> Ints:
-    """Return the rows of each decision within the claimed error, shape ``(decisions, 2)``."""
-    variants = np.asarray(table["variant"].to_numpy(zero_copy_only=False))
-    good = variants == Variant.GOOD
-    of_item = np.maximum.accumulate(np.where(good, np.arange(len(good)), 0))
-    alternatives = np.flatnonzero(~good)
-    sums = np.asarray(table["logprob_nats"].to_numpy())
-    close = alternatives[np.abs(sums[alternatives] - sums[of_item[alternatives]]) <= EXACT_NATS]
-    return np.stack([of_item[close], close], axis=1)
 
 
 def _options_of_item(item: Item, further: Sequence[str]) -> dict[str, str]:

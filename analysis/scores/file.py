@@ -24,7 +24,7 @@ from analysis.scores.certify import (
     find_worst_difference,
     split_into_chunks,
 )
-from analysis.scores.check import ScoreCheck, check_scores, combine_checks, make_error_bounds
+from analysis.scores.check import ScoreCheck, check_scores, combine_checks
 from analysis.scores.materials import (
     Chunk,
     Sentences,
@@ -42,7 +42,7 @@ from experiment.seeds import derive_seed
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
-from lm.independent import Recomputed, recompute_scores
+from lm.independent import Recomputed, find_splitter, recompute_scores
 from lm.scorer import Scorer
 from lm.sharding import (
     PLAIN,
@@ -268,9 +268,9 @@ class _BlockScores:
                 self._scoring.loading.weights.rounding_nats,
             )
 
-        bounds = make_error_bounds(self._wanted, self._scored)
+        split, scored = find_splitter(self._scoring.model), self._scored
         return check_scores(
-            self._items, table, bounds, rendering, recompute, rng, raw_texts, self._wanted.further
+            self._items, self._wanted, scored, table, rendering, recompute, rng, raw_texts, split
         )
 
     def _certify(self, table: pa.Table, chunks: list[Chunk]) -> tuple[pa.Table, Certificate]:

@@ -51,6 +51,11 @@ class Sentences:
     further: Sequence[str] = ()
     choice_at: Ints | None = None
 
+    @property
+    def texts(self) -> list[str]:
+        """Each row's sentence."""
+        return [self.distinct[place] for place in self.of_row.tolist()]
+
 
 def collect_sentences(
     items: Iterable[Item],

@@ -71,14 +71,13 @@ def summarise_side_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     # Each is a copy of the judgments, and is gone before the next.
     leaning = judgments.assign(
         chose_good=judgments["chosen_side"] == Side.FIRST,
-        measure=pd.Categorical.from_codes(
-            np.zeros(len(judgments), np.int8), pd.Index(["share_first"])
-        ),
+        measure=pd.Series("share_first", judgments.index, dtype="category"),
     )
     parts = [people_accuracy(leaning, ["measure"])]
     del leaning
-    names = pd.Index(["accuracy_second", "accuracy_first"])
-    sides = pd.Categorical.from_codes(first.astype(np.int8), names)
+    sides = pd.Categorical(first).rename_categories(
+        {True: "accuracy_first", False: "accuracy_second"}
+    )
     parts.append(people_accuracy(judgments.assign(measure=sides), ["measure"]))
     difference = accuracy_difference(judgments, first)
     parts.append(difference.rename(columns={"difference": "accuracy"}).assign(measure="difference"))

@@ -13,7 +13,7 @@ from analysis.takers.taking import ReadTrial, Sitting
 from experiment.errors import StudyError
 from experiment.exclusion.base import Answered, Everyone
 from experiment.exclusion.rules import verdict
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.records import Judgment, Verdict
 from experiment.responses.registry import tables_shown
 from experiment.studies.files import write_study_files

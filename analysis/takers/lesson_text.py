@@ -9,10 +9,9 @@ from random import Random
 from tqdm import tqdm
 
 from experiment.authoring.check import require_sound
-from experiment.design.lists import ListEntry
 from experiment.errors import StudyError
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
-from experiment.records import PAIR, Item, Kind, Trial
+from experiment.records import PAIR, Item, Kind, ListEntry, Trial
 from experiment.responses.base import GivenAnswer
 from experiment.seeds import generator
 from experiment.studies.study import Study

@@ -12,9 +12,9 @@ import pandas as pd
 from analysis.data.frames import read_exported_table
 from analysis.errors import AnalysisError
 from experiment.authoring.check import require_sound
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.plugins import unknown_name
-from experiment.records import Kind, Side, Trial
+from experiment.records import Kind, ListEntry, Side, Trial
 from experiment.responses.base import GivenAnswer, ResponseType
 from experiment.responses.registry import tables_shown
 from experiment.studies.files import study_files

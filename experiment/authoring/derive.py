@@ -7,8 +7,8 @@ from math import gcd
 
 from experiment.design.lists import list_sort_key, lists_named
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.crossing import LIST_COLUMNS
+from experiment.materials.formats.words import key_of
 from experiment.records import Item, Kind
 
 # The customary number of judgments per item; an even number balances the sides.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from experiment.authoring.examined import Examined
 from experiment.authoring.words import is_tag, script_of
 from experiment.errors import ParallaxError, StudyError, StudyNote
-from experiment.studies.files import FONT_SUFFIX
+from experiment.studies.page_files import FONT_SUFFIX
 
 _WOFF2_SIGNATURE = b"wOF2"
 # The font is part of the page that every participant loads.

@@ -13,7 +13,8 @@ from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.design.practice import read_practice
 from experiment.errors import ParallaxError, StudyError, StudyNote, find_repeated, prefix_location
 from experiment.exclusion.rules import load_rule, parts_of
-from experiment.materials.formats.columns import NAMES, quote_header
+from experiment.materials.formats.columns import quote_header
+from experiment.materials.formats.words import NAMES
 from experiment.materials.picture_bytes import EXPECTED_PICTURE, explain_unshown
 from experiment.materials.render import PICTURE, render
 from experiment.money import in_words

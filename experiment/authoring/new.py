@@ -31,7 +31,8 @@ from experiment.errors import (
     why_unread,
 )
 from experiment.materials.formats.read import FileContents, read_materials
-from experiment.materials.read import collect_items, item_table
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import collect_items
 from experiment.records import Item
 from experiment.responses.registry import response_class
 from experiment.studies.files import SOURCES_FILE, describe_other_sources, find_sources

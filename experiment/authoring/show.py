@@ -6,9 +6,10 @@ from itertools import chain, dropwhile, takewhile
 
 from experiment.authoring.consent import describe_consent
 from experiment.authoring.study_toml import estimate_minutes
-from experiment.design.lists import BuiltLists, trial_kinds
+from experiment.design.lists import BuiltLists
 from experiment.design.ordering.constraints import separate_columns
 from experiment.design.practice import read_practice
+from experiment.design.session import trial_kinds
 from experiment.materials.render import describe_pictures, render
 from experiment.money import in_words
 from experiment.payment.cost import charge_no_fee, cost

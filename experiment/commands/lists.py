@@ -11,7 +11,7 @@ from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
 from experiment.design.exchanges import pair_frames
 from experiment.design.frames import MaterialsIndex, index_materials
-from experiment.design.lists import BuiltLists, ListEntry, build_lists
+from experiment.design.lists import BuiltLists, build_lists
 from experiment.design.separating import (
     INCLUSION_FILE,
     RANDOM_SHARE,
@@ -21,8 +21,9 @@ from experiment.design.separating import (
     inclusion_rows,
 )
 from experiment.errors import DesignError, UnknownNameError, describe_validation_error
-from experiment.materials.read import item_table, load_items, read_items
-from experiment.records import Kind
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import load_items, read_items
+from experiment.records import Kind, ListEntry
 from experiment.studies.files import SOURCES_FILE
 from experiment.studies.load import load_study
 from experiment.studies.study import Study

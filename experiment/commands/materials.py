@@ -16,7 +16,8 @@ from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import OUTPUT_FORMATS, write_items
 from experiment.materials.fresh import draw_parallel_items, parse_parallel_id
-from experiment.materials.read import find_items, item_table, load_items, materials_hash, read_items
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import find_items, load_items, materials_hash, read_items
 from experiment.records import Item
 from experiment.seeds import generator
 from experiment.studies.load import load_study

@@ -31,7 +31,7 @@ from experiment.authoring.study_toml import schema_text
 from experiment.authoring.words import StudyTask
 from experiment.commands.headers import COLUMNS, SHEET
 from experiment.errors import MaterialsError, StudyError
-from experiment.materials.formats.columns import NAMES
+from experiment.materials.formats.words import NAMES
 from experiment.materials.render import describe_pictures
 from experiment.records import Item
 from experiment.responses.registry import RESPONSE_TYPES

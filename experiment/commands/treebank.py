@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 from experiment.commands.treebank_study import study
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.materials.treebank.agreement_test import AgreementTest, make_item
 from experiment.materials.treebank.build import build_test_set, constructions_of, read_vocabulary
 from experiment.materials.treebank.conllu import NUMBERS, Sentence, mark_verb_number, read_treebank

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import cycle
 
-from experiment.design.lists import ListEntry
-from experiment.records import PAIR, Side
+from experiment.records import PAIR, ListEntry, Side
 from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.seeds import generator
 

@@ -9,7 +9,7 @@ from experiment.design.separating import Inclusion, check_inclusion, draw_frames
 from experiment.errors import DesignError
 from experiment.materials.read import MaterialsHash
 from experiment.plugins import unknown_name
-from experiment.records import Item
+from experiment.records import Item, lemmas_of
 from experiment.seeds import generator
 from experiment.studies.design import Design, Disjoint, Square
 
@@ -85,12 +85,6 @@ class MaterialsIndex:
     def item(self, frame: Frame, condition: str) -> Item:
         """Return the item of a frame in a condition."""
         return self.items[frame.template][frame.text][condition]
-
-
-def lemmas_of(frame: str) -> dict[str, str]:
-    """Return the slots and lemmas of a frame written ``SLOT=lemma SLOT=lemma``."""
-    pairs = (pair.rpartition("=") for pair in frame.split())
-    return {slot: lemma for slot, _, lemma in pairs}
 
 
 def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:

@@ -16,7 +16,7 @@ from experiment.design.latin_square import FrameOrderer, cells, check_shape, cho
 from experiment.design.separating import Inclusion, read_inclusion
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
-from experiment.records import Item, Kind
+from experiment.records import Item, Kind, ListEntry
 from experiment.seeds import generator
 from experiment.studies.design import Design, Given, Shared, Source, Square, holds
 from experiment.studies.study import Study
@@ -209,14 +209,6 @@ def list_sort_key(value: str) -> tuple[int, int, str]:
     return (0, int(value), value) if value.isdecimal() else (1, 0, value)
 
 
-@dataclass(frozen=True, slots=True)
-class ListEntry:
-    """An item on a list, with its kind there: a target may serve as a catch trial."""
-
-    item: Item
-    kind: Kind
-
-
 # A source's entries in each list of one combination of levels.
 Within = list[list[ListEntry]]
 
@@ -381,17 +373,3 @@ def _check_squares(design: Design) -> None:
                 "and the number of templates",
                 remedy="Set frames in this square",
             )
-
-
-def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
-    """Return the first entry of each construction and kind (target, filler, catch).
-
-    Args:
-        entries: All entries.
-        conditions: Whether to also distinguish conditions.
-    """
-    first: dict[tuple[str, ...], ListEntry] = {}
-    for entry in entries:
-        condition = entry.item.condition if conditions else ""
-        first.setdefault((entry.item.construction, condition, entry.kind), entry)
-    return list(first.values())

@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 
 from experiment.design.counterbalancing import arrangements
-from experiment.design.lists import ListEntry
 from experiment.design.ordering.constraints import (
     Constraint,
     constraints_of_block,
@@ -13,7 +12,7 @@ from experiment.design.ordering.constraints import (
 )
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
-from experiment.records import Trial
+from experiment.records import ListEntry, Trial
 from experiment.responses.base import ResponseType
 from experiment.seeds import generator
 from experiment.studies.design import Design
@@ -147,3 +146,17 @@ def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[
 def _holds_between_blocks(constraint: Constraint) -> bool:
     # Spreading of catch trials and the constraints on the beginning apply within a block.
     return not hasattr(constraint, "stretch")
+
+
+def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
+    """Return the first entry of each construction and kind (target, filler, catch).
+
+    Args:
+        entries: All entries.
+        conditions: Whether to also distinguish conditions.
+    """
+    first: dict[tuple[str, ...], ListEntry] = {}
+    for entry in entries:
+        condition = entry.item.condition if conditions else ""
+        first.setdefault((entry.item.construction, condition, entry.kind), entry)
+    return list(first.values())

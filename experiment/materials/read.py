@@ -1,23 +1,22 @@
-"""Reading of items from a study's grammar or from a table, and items as table rows."""
+"""Reading of items from a study's grammar or from a table, and the identity of materials."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
 from experiment.errors import MaterialsError, ParallaxError
 from experiment.grammar.grammar import OnLeftOut, generate, load_grammar
+from experiment.materials.item_rows import item_from_row
 from experiment.plugins import unknown_name
-from experiment.records import Item, Kind, Variant
+from experiment.records import Item
 from experiment.studies.study import Study
-from experiment.tables.column import TableSchema
 from experiment.tables.files import read_table
 from experiment.tables.schemas import ITEMS
 
 # Three times those of the largest built-in study; each takes about a kilobyte of memory.
 _MOST_ITEMS = 500_000
-_ITEM_COLUMNS = frozenset(ITEMS.column_names)
 OnRefused = Callable[[ParallaxError], object]
 
 
@@ -132,42 +131,6 @@ def find_items(path: Path) -> Path:
             expected="a folder that `parallax lists build` or `parallax export` wrote",
         )
     return existing[0]
-
-
-def item_from_row(row: Mapping[str, object]) -> Item:
-    """Return the item in a row of the items table, including further columns.
-
-    Raises:
-        ValueError: A value is not a text, or not a valid kind or version.
-    """
-    texts: dict[str, str] = {}
-    for name in ITEMS.column_names:
-        value = row[name]
-        if not isinstance(value, str) or "\0" in value:
-            raise ValueError(f"{name} is {value!r}")
-        texts[name] = value
-    extra = tuple((name, str(value)) for name, value in row.items() if name not in _ITEM_COLUMNS)
-    kind, contrast = Kind(texts.pop("kind")), Variant(texts.pop("contrast"))
-    return Item(kind=kind, contrast=contrast, extra=extra, **texts)
-
-
-def item_row(item: Item) -> dict[str, object]:
-    """Return the item as a row of the items table, with the study's own columns at the end."""
-    return {name: getattr(item, name) for name in ITEMS.column_names} | dict(item.extra)
-
-
-def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, object]]]:
-    """Return the table schema and rows of these items, with the first item's own columns.
-
-    Args:
-        items: The items; iterated once, like the rows.
-    """
-    rows = iter(map(item_row, items))
-    first = next(rows, None)
-    if first is None:
-        return ITEMS, iter(())
-    blank = dict.fromkeys(first, "")
-    return ITEMS.extended(first), ({**blank, **row} for row in chain([first], rows))
 
 
 class MaterialsHash:

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from experiment.errors import ParallaxError, StudyError, format_value
 from experiment.plugins import unknown_name
-from experiment.studies.files import own_messages
 from experiment.studies.key_errors import KeyErrors, TomlLines
+from experiment.studies.page_files import own_messages
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.untrusted import read_toml
 

@@ -9,11 +9,10 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from experiment.design.lists import ListEntry
 from experiment.design.practice import Practice, read_practice
 from experiment.errors import StudyError
 from experiment.plugins import unknown_name
-from experiment.records import SIDES, Kind, Trial
+from experiment.records import SIDES, Kind, ListEntry, Trial
 from experiment.responses.base import GivenAnswer, Gives
 from experiment.studies.study import Study
 from experiment.takers.session import Screens, TakerTrial

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.design.session import compose, session_number
 from experiment.errors import StudyError
-from experiment.records import PAIR, SIDES, SPACELESS, Item, Trial, Variant
+from experiment.records import PAIR, SIDES, SPACELESS, Item, ListEntry, Trial, Variant
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, ResponseType, Shown
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study

@@ -1,12 +1,12 @@
 """Independent recomputation of Hugging Face models' log-probabilities.
 
 This module shares no code with the scorer. It loads the model and its tokenizer again, runs whole
-texts through the library's own ``forward``, batched only with texts of the same length, and
-determines beginnings, hidden tokens and word boundaries in a different way.
+texts through the library's own ``forward``, and determines beginnings, hidden tokens and word
+boundaries in a different way.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -33,7 +33,7 @@ _UNSPACED_NAMES = (
     "HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA LETTER", "THAI", "LAO", "MYANMAR",
     "KHMER",
 )  # fmt: skip
-# The number of rows of one masked text, and of tokens of equally long texts, run in one batch.
+# The number of rows of one masked text, and of tokens of several texts, run in one batch.
 _ROWS, _TOKENS = 64, 256
 
 
@@ -77,12 +77,38 @@ def logprobs_again(
     return _score_causal(model, tokenizer, [_empty_if_blank(text) for text in texts], start)
 
 
+def load_splitter(source: str) -> Callable[[Sequence[str]], list[tuple[str, ...]]]:
+    """Return a function that gives the tokens of whole texts, without those that the model adds.
+
+    Args:
+        source: A model's folder, or its name in the local cache.
+    """
+    source, load_options = _choose_loading(source)
+    tokenizer = AutoTokenizer.from_pretrained(source, **load_options)
+    decodes = AutoConfig.from_pretrained(source, **load_options).is_encoder_decoder
+
+    def split(texts: Sequence[str]) -> list[tuple[str, ...]]:
+        if decodes:
+            ids = [_own_labels(tokenizer, text.strip()) for text in texts]
+        else:
+            written = [_empty_if_blank(text) for text in texts]
+            ids = tokenizer(written, add_special_tokens=False, verbose=False)["input_ids"]
+        return [tuple(tokenizer.convert_ids_to_tokens(text_ids)) for text_ids in ids]
+
+    return split
+
+
+def _choose_loading(source: str) -> tuple[str, dict[str, Any]]:
+    source, revision = split_revision(source)
+    options = {"local_files_only": True, "trust_remote_code": False, "revision": revision}
+    return source, options
+
+
 @lru_cache(maxsize=1)
 def _load_model(
     source: str, device: DeviceChoice, dtype: Dtype, identity: str = ""
 ) -> tuple[Any, Any]:
-    load_options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    source, load_options["revision"] = split_revision(source)
+    source, load_options = _choose_loading(source)
     config = AutoConfig.from_pretrained(source, **load_options)
     [architecture, *_] = config.architectures or ("",)
     loader: Any = AutoModelForCausalLM
@@ -117,16 +143,20 @@ def _score_causal(
 ) -> list[NDArray[np.float64]]:
     rows = [[start, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in texts]
     logprobs = [np.empty(0)] * len(rows)
-    for length in {len(row) for row in rows}:
-        same_length = [number for number, row in enumerate(rows) if len(row) == length]
-        size = max(1, _TOKENS // length)
-        for begin in range(0, len(same_length), size):
-            batch = same_length[begin : begin + size]
-            ids = torch.tensor([rows[number] for number in batch], device=model.device)
-            logits = model(ids, use_cache=False).logits[:, :-1].double()
-            chosen = logits.gather(2, ids[:, 1:, None])[..., 0] - logits.logsumexp(2)
-            for number, text_logprobs in zip(batch, chosen.cpu().numpy(), strict=True):
-                logprobs[number] = text_logprobs
+    by_length = sorted(
+        (n for n, row in enumerate(rows) if len(row) > 1), key=lambda n: len(rows[n])
+    )
+    size = max(1, _TOKENS // max(map(len, rows), default=1))
+    for begin in range(0, len(by_length), size):
+        batch = by_length[begin : begin + size]
+        longest = len(rows[batch[-1]])
+        # What follows a text has no effect on the text itself.
+        filled = [rows[n] + [start] * (longest - len(rows[n])) for n in batch]
+        ids = torch.tensor(filled, device=model.device)
+        logits = model(ids[:, :-1], use_cache=False).logits.double()
+        chosen = logits.gather(2, ids[:, 1:, None])[..., 0] - logits.logsumexp(2)
+        for number, text_logprobs in zip(batch, chosen.cpu().numpy(), strict=True):
+            logprobs[number] = text_logprobs[: len(rows[number]) - 1]
     return logprobs
 
 
@@ -138,9 +168,18 @@ def _score_decoder(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]
         input_ids=empty_input, labels=torch.tensor([labels], device=model.device)
     ).logits[0]
     logprobs = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
-    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    special = _special_numbers(tokenizer)
     scored = [(n, token) for n, token in enumerate(labels) if token not in special]
     return np.array([logprobs[n, token] for n, token in scored], np.float64)
+
+
+def _own_labels(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
+    special = _special_numbers(tokenizer)
+    return [token for token in tokenizer(text_target=text)["input_ids"] if token not in special]
+
+
+def _special_numbers(tokenizer: Any) -> set[int]:  # noqa: ANN401
+    return set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
 
 
 def _score_masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.float64]:  # noqa: ANN401
@@ -202,7 +241,7 @@ def _number_pieces(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | 
         tokens = [token.id for token in model.tokenize(piece)] if piece else []
         cut += tokens
         numbers += [number] * len(tokens)
-    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    special = _special_numbers(tokenizer)
     if cut == list(ids) and not special & set(ids):
         return numbers
     # Special tokens written in the text split it before any other rule applies.

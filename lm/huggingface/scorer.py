@@ -8,7 +8,7 @@ so the tokenizer's padding and its side cannot change a score.
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,10 @@ from lm.scoring.packed_linear import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, WORST_NATS, CheckedPacking, TreePacking
 
 TOKENS_AT_A_TIME = 2_048
+# Packing the weights takes as long as it saves with about so many tokens.
+_LEAST_TOKENS_TO_PACK = 512
+# The exponentials of so many tokens' logits stay in a processor's cache.
+_SUMS_AT_A_TIME = 16
 _N_SAMPLE_WORDS = 8
 
 
@@ -49,8 +53,8 @@ class HfScorer:
     first word gets the space before it that it would have in running text. A ``</s>`` or other
     special token written in the text is read as that token.
 
-    On the CPU, a model whose texts are packed into tries keeps a second copy of its weights, packed
-    for faster products (``PackedLayers``); later changes to ``model`` do not affect the copy.
+    On the CPU, a model keeps a second copy of its weights, packed for faster products
+    (``PackedLayers``); later changes to ``model`` do not affect the copy.
 
     Attributes:
         model: The network, in evaluation mode.
@@ -72,6 +76,7 @@ class HfScorer:
         self.packing = True
         self.notes: tuple[str, ...] = ()
         self._refuse_acausal()
+        self._layers = PackedLayers(model, NODES_AT_A_TIME, transposed=Conv1D)
         self._packed, self._fault = self._packed_way()
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
@@ -144,11 +149,8 @@ class HfScorer:
             return None, "its last layer is not a matrix of words"
         if weight.dtype is not torch.float32:
             return None, "its weights are not float32, so sums in another order differ visibly"
-        layers = PackedLayers(self.model.base_model, NODES_AT_A_TIME, transposed=Conv1D)
         packing = TreePacking(
-            partial(self._compute_hidden_states, layers),
-            weight.detach(),
-            getattr(head, "bias", None),
+            self._compute_hidden_states, weight.detach(), getattr(head, "bias", None)
         )
         return CheckedPacking(packing, self._plain_scores), ""
 
@@ -197,9 +199,9 @@ class HfScorer:
         raise LmError(f"{self.name} gives scores that are not finite numbers: {reason}")
 
     def _compute_hidden_states(
-        self, layers: PackedLayers, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
+        self, ids: torch.Tensor, places: torch.Tensor, mask: torch.Tensor
     ) -> torch.Tensor:
-        with layers.in_use():
+        with self._layers.in_use():
             read = self.model.base_model(
                 input_ids=ids, position_ids=places, attention_mask=mask, use_cache=False
             )
@@ -220,7 +222,11 @@ class HfScorer:
         """
         distinct_rows = list(dict.fromkeys(rows))
         packed = self._run_packed(distinct_rows) if self.packing else None
-        return self._run_side_by_side(distinct_rows) if packed is None else packed
+        if packed is not None:
+            return packed
+        is_large = sum(len(row.ids) for row in distinct_rows) >= _LEAST_TOKENS_TO_PACK
+        with self._layers.in_use() if self.packing and is_large else nullcontext():
+            return self._run_side_by_side(distinct_rows)
 
     def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
         """Do the work of ``run`` by packing; return None if that is impossible or costs more."""
@@ -324,7 +330,8 @@ class HfScorer:
         A masked model needs one token of each row. Most of its work would be the last layer's for
         all the other tokens, so that layer reads only these, if the model calls it as a module.
         """
-        head, every = self.model.get_output_embeddings(), len(indices) == ids.numel()
+        head = self.model.get_output_embeddings()
+        every = torch.equal(indices, torch.arange(ids.numel(), device=indices.device))
 
         def choose(_: torch.nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
             return (inputs[0].flatten(0, -2)[indices],)
@@ -352,7 +359,8 @@ class HfScorer:
         places = torch.tensor([p for row in rows for p in row.places], device=device)
         targets = torch.tensor([w for row in rows for w in row.wanted], device=device)
         place_logits = self._logits_at(ids, row_numbers * ids.shape[1] + places).float()
-        logprobs = place_logits.gather(1, targets[:, None])[:, 0] - place_logits.logsumexp(dim=1)
+        sums = [part.logsumexp(dim=1) for part in torch.split(place_logits, _SUMS_AT_A_TIME)]
+        logprobs = place_logits.gather(1, targets[:, None])[:, 0] - torch.cat(sums)
         # Rounding can make a probability close to 1 exceed 1 by the last digit.
         all_logprobs = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
         return np.split(all_logprobs, np.cumsum(n_places)[:-1])

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
 
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
@@ -68,7 +67,20 @@ def _load_checkpoint(
     folder = Path(source)
     net = json.loads((folder / "config.json").read_text("utf-8"))["network"]
     lines = (folder / "vocab.txt").read_text("utf-8").splitlines()
-    return net, {word: n for n, word in enumerate(lines)}, load_file(folder / "weights.safetensors")
+    weights = _map_weights(folder / "weights.safetensors")
+    return net, {word: n for n, word in enumerate(lines)}, weights
+
+
+def _map_weights(path: Path) -> Weights:
+    """Return a safetensors file's float32 tensors, of which only what is used is read."""
+    with path.open("rb") as file:
+        start = 8 + int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(start - 8))
+    return {
+        name: np.memmap(path, "<f4", "r", start + tensor["data_offsets"][0], tuple(tensor["shape"]))
+        for name, tensor in header.items()
+        if tensor.get("dtype") == "F32"
+    }
 
 
 def _compute_hidden(

@@ -20,11 +20,13 @@ MOST_BYTES = 2**29
 class PackedLayers:
     """Linear layers with a second, packed copy of their weights, if packing works.
 
-    The copies take as much memory as the layers' weights. If these exceed ``MOST_BYTES`` in total,
-    no layer is packed; layers whose ``forward`` other code has replaced are not packed either.
+    A layer is packed when it is first used. The copies take as much memory as the layers' weights.
+    If these exceed ``MOST_BYTES`` in total, no layer is packed; layers whose ``forward`` other code
+    has replaced are not packed either.
 
     Args:
-        network: The network with the layers; later changes to its weights do not affect the copies.
+        network: The network with the layers; changes to its weights after a layer's first use do
+            not affect the copy.
         rows: The approximate number of rows of an input.
         transposed: A class of layers to treat like ``nn.Linear``, but with a ``weight`` of the
             shape ``(inputs, outputs)``.
@@ -65,21 +67,25 @@ class PackedLayers:
 class PackedLinear:
     """``x @ weight.T + bias`` for many ``x`` of shape ``(..., inputs)``.
 
+    The weight is packed when it is first used.
+
     Args:
-        weight: Shape ``(outputs, inputs)``; later changes to it have no effect.
+        weight: Shape ``(outputs, inputs)``; changes to it after the first use have no effect.
         bias: Shape ``(outputs,)``.
         rows: The approximate number of rows of ``x``.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None, rows: int) -> None:
-        self._bias = bias
-        self._packed = _pack(weight, rows) if packs(weight) else None
-        self._weight = weight
+        self._bias, self._weight, self._rows = bias, weight, rows
+        self._packed: Tensor | None = None
+        self._packs = packs(weight)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the product, shape ``(..., outputs)``."""
-        if self._packed is None:
+        if not self._packs:
             return torch.nn.functional.linear(x, self._weight, self._bias)
+        if self._packed is None:
+            self._packed = _pack(self._weight, self._rows)
         return _multiply(x, self._packed, self._bias)
 
 

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 ROOT = -1
 # A string with this number of own tokens is more than another ending of the previous one.
 _MIN_OWN = 4
+# A trie with so many nodes ends before a string that shares no more than its first token: that
+# token is the same in all texts, and larger tries only take longer.
+_ENOUGH_UNRELATED = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +90,7 @@ def build_tries(
         strings: Tokens as numbers from 0 to 2**32 - 1.
         max_nodes: The most nodes of a trie, unless a single string has more.
         enough: The least number of nodes with which a trie may end early, before a string with many
-            new tokens; None: no early end.
+            new tokens, or earlier before one that shares nothing; None: no early end.
     """
     if not strings:
         return
@@ -99,9 +102,7 @@ def build_tries(
     ends = np.cumsum(lengths)
     new = _new_tokens(flat, lengths, ends)
     n_new = np.diff(np.concatenate(([0], np.cumsum(new)))[ends], prepend=0)
-    for first, last in _find_cuts(
-        n_new, lengths, max_nodes, max_nodes if enough is None else enough
-    ):
+    for first, last in _find_cuts(n_new, lengths, max_nodes, enough):
         start, end = ends[first] - lengths[first], ends[last - 1]
         yield _make_trie(
             flat[start:end], lengths[first:last], order[first:last], new[start:end].copy()
@@ -121,7 +122,7 @@ def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
 
 
 def _find_cuts(
-    n_new: Ints, lengths: Ints, max_nodes: int, enough: int
+    n_new: Ints, lengths: Ints, max_nodes: int, enough: int | None
 ) -> Iterator[tuple[int, int]]:
     """Yield each trie's range of strings, first and last + 1; the first counts in full."""
     total = np.cumsum(n_new)
@@ -130,7 +131,7 @@ def _find_cuts(
         n_before = total[first] - lengths[first]
         last = int(np.searchsorted(total, n_before + max_nodes, "right"))
         last = max(last, first + 1)
-        if last - first > 1 and total[last - 1] - n_before > enough:
+        if enough is not None and last - first > 1:
             last = _find_border(n_new, lengths, first, last, enough)
         yield first, last
         first = last
@@ -144,8 +145,9 @@ def _find_border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int)
     own_tokens, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
     nodes = np.cumsum(own_tokens) + shared[0]
     longest = np.maximum.accumulate(lengths[first:last])
-    cheap = (own_tokens[1:] >= _MIN_OWN) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
-    places = np.flatnonzero(cheap)
+    is_enough = nodes[:-1] >= np.where(shared[1:] <= 1, min(enough, _ENOUGH_UNRELATED), enough)
+    cheap = (own_tokens[1:] >= _MIN_OWN) & (shared[1:] < longest[:-1] / 2)
+    places = np.flatnonzero(cheap & is_enough)
     return first + 1 + int(places[0]) if places.size else last
 
 

@@ -9,7 +9,8 @@ import pandas as pd
 
 from analysis.data.facts import RunFacts
 from analysis.data.load import ExportedRun, Scores, load_scores
-from experiment.materials.read import item_from_row, materials_hash
+from experiment.materials.item_rows import item_from_row
+from experiment.materials.read import materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ITEMS
 from tests.analysis.small_run import write_scores

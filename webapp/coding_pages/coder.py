@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from experiment.coding.categories import Coding
 from experiment.coding.rounds import Round
-from experiment.studies.files import own_messages
+from experiment.studies.page_files import own_messages
 from experiment.studies.study import Study
 from webapp.codes.answers import list_answers
 from webapp.codes.codes import collect_codes, find_coder, read_codes, store_code

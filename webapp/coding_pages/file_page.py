@@ -8,7 +8,7 @@ from flask import Flask, render_template
 from markupsafe import Markup
 
 from experiment.coding.rounds import Codes
-from experiment.studies.files import own_messages
+from experiment.studies.page_files import own_messages
 from experiment.studies.study import Study
 from webapp.codes.answers import DistinctAnswer
 from webapp.coding_pages.cards import Place, describe_page, make_cards

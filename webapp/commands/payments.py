@@ -42,7 +42,7 @@ from webapp.payments.spending import (
     render_page,
     sum_by_funder,
 )
-from webapp.recruitment.publish import find_recruitment
+from webapp.recruitment.published import find_recruitment
 from webapp.runs.runs import find_named_run, load_launched_study
 
 _COLUMNS = ("participant", "finished", "analysis", "platform", "reward", "bonus", "compensation")

@@ -23,7 +23,7 @@ from webapp.payments.run_payments import open_run_payments as open_payments
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import load_recruiter, open_platform
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.publish import find_recruitment, load_recruitment_hits
+from webapp.recruitment.published import find_recruitment, load_recruitment_hits
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.runs.runs import find_named_run, load_launched_study
 

@@ -34,7 +34,8 @@ from webapp.recruitment.plan_cost import (
 from webapp.recruitment.poll import poll_run
 from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
 from webapp.recruitment.publish import carry_out_plan as carry_out
-from webapp.recruitment.publish import draft_plan, load_recruitment_hits
+from webapp.recruitment.publish import draft_plan
+from webapp.recruitment.published import load_recruitment_hits
 from webapp.recruitment.reports import load_reports
 from webapp.recruitment.terms import (
     build_offer,

@@ -9,8 +9,8 @@ from babel.messages.pofile import read_po, write_po
 
 from experiment.errors import StudyError
 from experiment.materials.formats.raw import RawTable, read_raw
-from experiment.studies.files import catalogue_name, own_messages, read_messages
 from experiment.studies.load import STUDIES_FOLDER, load_study
+from experiment.studies.page_files import catalogue_name, own_messages, read_messages
 from experiment.studies.study import Study
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import require_suffix, safe_csv

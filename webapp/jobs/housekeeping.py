@@ -29,7 +29,7 @@ from webapp.jobs.notices import (
 )
 from webapp.privacy.retention import erase_identities, is_erasure_due
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.publish import find_recruitment, require_recruitment
+from webapp.recruitment.published import find_recruitment, require_recruitment
 from webapp.recruitment.terms import refuse_other_account_or_currency
 from webapp.runs.charts import compute_charts
 from webapp.runs.overview import make_overview

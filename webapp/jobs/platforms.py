@@ -31,7 +31,7 @@ from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform, recruiter_class
 from webapp.recruitment.poll import build_departure, poll_run
 from webapp.recruitment.progress import pause_run
-from webapp.recruitment.publish import require_recruitment
+from webapp.recruitment.published import require_recruitment
 from webapp.recruitment.reports import (
     ReportState,
     find_due_reports,

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
 from experiment.participation import State
-from experiment.studies.files import own_messages
+from experiment.studies.page_files import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
 from webapp.http.security_headers import allow_framing_by

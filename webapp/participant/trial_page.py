@@ -20,7 +20,7 @@ from experiment.errors import ParallaxError
 from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
-from experiment.studies.files import FONT_SUFFIX
+from experiment.studies.page_files import FONT_SUFFIX
 from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from experiment.untrusted import MOST_CHARACTERS, is_too_marked

@@ -16,7 +16,7 @@ from webapp.payments.accounts import PayeeAccount, load_accounts
 from webapp.payments.ledger import load_payments
 from webapp.payments.reconciliation.statement import compute_owed_minor, sum_paid_minor
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.recruitment.publish import find_recruitment
+from webapp.recruitment.published import find_recruitment
 from webapp.runs.runs import load_launched_study
 
 _MAX_LISTED_DEBTS = 20

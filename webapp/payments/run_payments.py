@@ -40,7 +40,7 @@ from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.plan_cost import read_limits
 from webapp.recruitment.poll import poll_run
-from webapp.recruitment.publish import load_recruitment_hits, require_recruitment
+from webapp.recruitment.published import load_recruitment_hits, require_recruitment
 from webapp.recruitment.terms import (
     build_task,
     refuse_changed_reward,

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.exclusion.rules import load_rule
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.materials.render import render
 from experiment.records import Kind
 from experiment.responses.base import Known, ResponseType

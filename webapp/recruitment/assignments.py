@@ -9,7 +9,7 @@ worker's, and that session gets the id (docs/decisions/forged-arrivals.md).
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, bindparam, or_, select
+from sqlalchemy import ColumnElement, bindparam, not_, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -75,14 +75,14 @@ def accept_assignment(
     return assignment
 
 
-# Built once, because every end of a visit runs it. A platform may assign an id again that the
-# participant had returned.
+# Built once, because every end of a visit runs it; SQLAlchemy would expand IN lists each time. A
+# platform may assign an id again that the participant had returned.
 _CURRENT_ASSIGNMENT = (
     select(Assignment)
     .where(Assignment.participant_id == bindparam("who"))
     .order_by(
-        Assignment.status.not_in(SUBMITTED_STATUSES),
-        Assignment.status.in_(RETURNED_STATUSES),
+        not_(or_(*(Assignment.status == status for status in SUBMITTED_STATUSES))),
+        or_(*(Assignment.status == status for status in RETURNED_STATUSES)),
         Assignment.id.desc(),
     )
     .limit(1)

@@ -19,10 +19,9 @@ from experiment.participation import State
 from webapp.database.models import Hit, Link, Participant, Place, Run
 from webapp.recruiters.capabilities import GrowingOffers, ListQuotas, Qualifications
 from webapp.recruiters.platform import OfferState, Platform
+from webapp.recruitment.published import RECRUITMENT
 from webapp.recruitment.terms import QUALIFICATION_DESCRIPTION
 from webapp.sessions.lookup import MULTI, PARAMETER
-
-RECRUITMENT = "recruitment"
 
 
 @dataclass(frozen=True, slots=True)

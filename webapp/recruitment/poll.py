@@ -34,7 +34,7 @@ from webapp.recruitment.assignments import (
     find_current_assignment,
     free_participant_place,
 )
-from webapp.recruitment.publish import require_recruitment
+from webapp.recruitment.published import require_recruitment
 from webapp.recruitment.reports import ReportState
 from webapp.runs.runs import find_named_run, load_launched_study
 from webapp.sessions.link_visits import latest_parameters

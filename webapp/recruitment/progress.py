@@ -8,7 +8,8 @@ from statistics import median
 from webapp.database.engine import Sessions, reading
 from webapp.recruiters.platform import OfferState, Platform, Submission
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES, AssignmentStatus
-from webapp.recruitment.publish import load_recruitment_hits, move_expiry, require_recruitment
+from webapp.recruitment.publish import move_expiry
+from webapp.recruitment.published import load_recruitment_hits, require_recruitment
 from webapp.runs.runs import find_named_run
 
 

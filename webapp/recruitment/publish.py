@@ -6,7 +6,7 @@ an offer that was posted; any other offer is posted now. Every time, the platfor
 the token and for offers that are missing in the database, which may come from an older backup.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -19,7 +19,6 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
-from webapp.errors import RunError
 from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import (
@@ -31,7 +30,6 @@ from webapp.recruiters.capabilities import (
 )
 from webapp.recruiters.platform import Offer, OfferState, Platform, Task
 from webapp.recruitment.open_offers import (
-    RECRUITMENT,
     LostOffer,
     Quotas,
     compute_offer_token,
@@ -44,6 +42,7 @@ from webapp.recruitment.open_offers import (
     make_list_links,
     store_lost_offer,
 )
+from webapp.recruitment.published import RECRUITMENT, find_recruitment, load_recruitment_hits
 from webapp.recruitment.terms import (
     build_offer,
     build_task,
@@ -57,7 +56,6 @@ from webapp.recruitment.terms import (
     refuse_changed_reward,
     refuse_other_account,
     refuse_other_currency,
-    refuse_other_endpoint,
     refuse_unpublishable,
 )
 from webapp.runs.runs import find_named_run, load_launched_study
@@ -240,33 +238,6 @@ def carry_out_plan(
     task = replace(plan.task, audience=replace(plan.task.audience, lacking=tuple(lacking)))
     for offer in plan.offers:
         yield post_hit(sessions, platform, task, own_qualification, offer, now), offer.places
-
-
-def require_recruitment(session: Session, run: Run, endpoint: str) -> Recruitment:
-    """Return where a run was published.
-
-    Raises:
-        RunError: It was not published, or was published elsewhere.
-    """
-    recruitment = find_recruitment(session, run)
-    if recruitment is None:
-        raise RunError(
-            f'the run "{run.ref}" is not published', remedy=f"parallax publish {run.ref}"
-        )
-    refuse_other_endpoint(run, recruitment, endpoint)
-    return recruitment
-
-
-def find_recruitment(session: Session, run: Run) -> Recruitment | None:
-    """Return where a run was published; None if it was not."""
-    return session.scalar(select(Recruitment).where(Recruitment.run_id == run.id))
-
-
-def load_recruitment_hits(session: Session, run: Run) -> Sequence[Hit]:
-    """Return the HITs of a run, in the order they were made."""
-    return session.scalars(
-        select(Hit).where(Hit.run_id == run.id, Hit.purpose == RECRUITMENT).order_by(Hit.id)
-    ).all()
 
 
 def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetime) -> None:

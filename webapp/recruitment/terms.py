@@ -16,6 +16,7 @@ from webapp.database.models import Hit, Participant, Place, Recruitment, Run
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import Accounts
 from webapp.recruiters.platform import Audience, Offer, Platform, Task
+from webapp.recruitment.published import refuse_other_endpoint
 
 QUALIFICATION_DESCRIPTION = "Has taken part in a study on how sentences sound"
 
@@ -70,20 +71,6 @@ def refuse_unpublishable(
             where="public_url",
             expected="an address that begins with https://",
             remedy="Run Parallax behind a web server with a certificate: docs/settings.md",
-        )
-
-
-def refuse_other_endpoint(run: Run, publication: Recruitment, endpoint: str) -> None:
-    """Check that the run was published on this endpoint.
-
-    Raises:
-        RunError: It was published elsewhere.
-    """
-    if publication.endpoint != endpoint:
-        raise RunError(
-            f'the run "{run.ref}" is published at "{publication.endpoint}", not at "{endpoint}"',
-            where=f"the settings of {run.recruiter}",
-            remedy="Restore that setting, or launch another run for the other platform",
         )
 
 

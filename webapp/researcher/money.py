@@ -30,7 +30,7 @@ from webapp.payments.rewards import (
     prepare_rejection,
 )
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
-from webapp.recruitment.publish import find_recruitment
+from webapp.recruitment.published import find_recruitment
 from webapp.researcher.access import (
     current_user,
     get_refusal_status,

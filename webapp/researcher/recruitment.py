@@ -30,7 +30,8 @@ from webapp.recruitment.plan_cost import (
 )
 from webapp.recruitment.poll import poll_run
 from webapp.recruitment.progress import compute_progress, extend_run, load_hit_states, pause_run
-from webapp.recruitment.publish import PublishPlan, carry_out_plan, draft_plan, find_recruitment
+from webapp.recruitment.publish import PublishPlan, carry_out_plan, draft_plan
+from webapp.recruitment.published import find_recruitment
 from webapp.recruitment.terms import refuse_other_owner, refuse_unpublishable
 from webapp.researcher.access import (
     current_user,

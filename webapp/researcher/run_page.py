@@ -23,7 +23,7 @@ from webapp.errors import RequestError
 from webapp.gate.paying_copy import may_call_platforms
 from webapp.privacy.retention import compute_erasure_time, is_erasure_due
 from webapp.recruiters.base import PayingRecruiter
-from webapp.recruitment.publish import find_recruitment
+from webapp.recruitment.published import find_recruitment
 from webapp.researcher.access import is_still_allowed, require_access
 from webapp.researcher.template_globals import format_number
 from webapp.runs.blinding import find_unblinding, is_blind

@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.materials.formats.columns import column_headers
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.participation import State
 from experiment.records import Side
 from experiment.responses.registry import response_of

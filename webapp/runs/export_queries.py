@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, literal, not_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.participation import Ending
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.responses.base import ResponseType

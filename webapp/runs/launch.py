@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from experiment.authoring.check import require_sound
 from experiment.authoring.plan import refuse_silent_change
 from experiment.design.lists import BuiltLists
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.responses.registry import response_of
 from experiment.studies.files import study_files
 from experiment.studies.study import Study

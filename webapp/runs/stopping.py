@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.participation import State
 from experiment.stopping.questions import (
     AskedComparison,

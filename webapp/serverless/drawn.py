@@ -8,10 +8,9 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.design.lists import ListEntry
 from experiment.design.session import compose, session_number
-from experiment.materials.read import item_from_row
-from experiment.records import Kind
+from experiment.materials.item_rows import item_from_row
+from experiment.records import Kind, ListEntry
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.database.models import Run, RunItem

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from flask import Flask, g, render_template
 
 from experiment.participation import Ending
-from experiment.studies.files import own_messages
+from experiment.studies.page_files import own_messages
 from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language

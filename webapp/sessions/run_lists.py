@@ -7,9 +7,8 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
 
-from experiment.design.lists import ListEntry
-from experiment.materials.read import item_from_row
-from experiment.records import Kind
+from experiment.materials.item_rows import item_from_row
+from experiment.records import Kind, ListEntry
 from webapp.database.models import RunItem
 from webapp.database.prepared import Prepared
 

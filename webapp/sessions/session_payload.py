@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 from sqlalchemy import Connection, Dialect, Integer, bindparam, select
 from sqlalchemy.orm import Session
 
-from experiment.design.lists import ListEntry, trial_kinds
 from experiment.design.practice import Practice, breaks_before, pages_before, read_practice
-from experiment.materials.read import item_from_row
+from experiment.design.session import trial_kinds
+from experiment.materials.item_rows import item_from_row
 from experiment.materials.render import render
-from experiment.records import PAIR, SIDES, Item, Kind, Side
+from experiment.records import PAIR, SIDES, Item, Kind, ListEntry, Side
 from experiment.records import Trial as DrawnTrial
 from experiment.responses.base import Arrangement, Gives
 from experiment.responses.registry import answer_keys, response_of

@@ -10,8 +10,9 @@ from itertools import pairwise
 from experiment.authoring.derive import find_list_column
 from experiment.authoring.lint.materials import Fault, Materials
 from experiment.authoring.words import script_of
-from experiment.materials.formats.columns import NAMES, key_of, misspelt_kinds
+from experiment.materials.formats.columns import misspelt_kinds
 from experiment.materials.formats.crossing import LIST_COLUMNS
+from experiment.materials.formats.words import NAMES, key_of
 from experiment.materials.render import replace_pictures
 from experiment.records import Item
 

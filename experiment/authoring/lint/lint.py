@@ -7,9 +7,8 @@ from pathlib import Path
 from experiment.authoring.examined import Examined
 from experiment.authoring.lint import cells, cues, pairing
 from experiment.authoring.lint.materials import Fault, Lint, Materials
-from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError, StudyNote
-from experiment.records import Item
+from experiment.records import Item, ListEntry
 
 
 def lint_typography(materials: Materials) -> Iterator[Fault]:

@@ -24,7 +24,7 @@ from experiment.design.audit.sessions import (
     square_contents,
 )
 from experiment.design.frames import MaterialsIndex, index_materials
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.design.ordering.constraints import (
     Constraint,
     Spread,
@@ -46,7 +46,7 @@ from experiment.design.ordering.order import (
 from experiment.design.session import blocks_of
 from experiment.errors import DesignError
 from experiment.materials.read import load_items
-from experiment.records import Item
+from experiment.records import Item, ListEntry
 from experiment.seeds import generator
 from experiment.studies.design import Design
 from experiment.studies.study import Study

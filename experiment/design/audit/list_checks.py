@@ -11,11 +11,10 @@ from experiment.design.frames import (
     MaterialsIndex,
     better_exchange,
     joint_choices,
-    lemmas_of,
     slot_differences,
 )
 from experiment.design.lists import BuiltLists
-from experiment.records import Item, Kind, Side
+from experiment.records import Item, Kind, Side, lemmas_of
 from experiment.responses.base import ResponseType
 from experiment.studies.design import Design, holds
 from experiment.studies.study import Study

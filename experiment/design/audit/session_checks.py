@@ -7,12 +7,12 @@ from dataclasses import replace
 from experiment.design.audit.list_checks import option_checks
 from experiment.design.audit.sessions import Check, Composition, Session, check, make_info_row
 from experiment.design.frames import MaterialsIndex
-from experiment.design.lists import BuiltLists, ListEntry, lists_named, source_name
+from experiment.design.lists import BuiltLists, lists_named, source_name
 from experiment.design.ordering.constraints import catch_keys
 from experiment.design.session import blocks_of
 from experiment.errors import ParallaxError
 from experiment.exclusion.rules import verdict
-from experiment.records import PAIR, Judgment, Kind, Side, Trial, Variant
+from experiment.records import PAIR, Judgment, Kind, ListEntry, Side, Trial, Variant
 from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.studies.design import Design, Given, Shared, Source, holds
 from experiment.studies.study import Study

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from experiment.design.frames import MaterialsIndex, count_frames
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.design.ordering.constraints import labels
 from experiment.design.session import compose, session_number
 from experiment.errors import ParallaxError
-from experiment.records import Trial
+from experiment.records import ListEntry, Trial
 from experiment.responses.base import ResponseType
 from experiment.responses.choice.choice import SentencePair
 from experiment.responses.registry import response_of

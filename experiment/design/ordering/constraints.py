@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Protocol
 
-from experiment.design.frames import lemmas_of
-from experiment.design.lists import ListEntry
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
-from experiment.records import Kind
+from experiment.records import Kind, ListEntry, lemmas_of
 from experiment.studies.design import Design
 
 Labels = tuple[Hashable | None, ...]

@@ -317,7 +317,7 @@ def count_placements(
         n_others: The number of other trials.
         n_spread: The number of spread trials.
     """
-    total = n_others + n_spread
+    total, forced = n_others + n_spread, _list_next_forced_gaps(alike, n_others)
     ways: list[dict[int, int]] = [{} for _ in range(n_spread)]
     for number in reversed(range(n_spread)):
         start, end = number * total // n_spread, (number + 1) * total // n_spread
@@ -325,29 +325,30 @@ def count_placements(
             if number == n_spread - 1:
                 n = int(not alike or alike[-1] <= gap)
             else:
-                must = _find_next_forced_gap(alike, gap, n_others)
+                must = forced[gap + 1]
                 n = sum([w for later, w in ways[number + 1].items() if gap < later <= must])
             if n:
                 ways[number][gap] = n
-    must = _find_next_forced_gap(alike, -1, n_others)
-    ways[0] = {gap: n for gap, n in ways[0].items() if gap <= must}
+    ways[0] = {gap: n for gap, n in ways[0].items() if gap <= forced[0]}
     return tuple(ways)
 
 
-def _find_next_forced_gap(alike: Sequence[int], gap: int, n_others: int) -> int:
-    """Return the next gap that must be taken; beyond the last gap if there is none."""
-    following = bisect_right(alike, gap)
-    return alike[following] if following < len(alike) else n_others + 1
+def _list_next_forced_gaps(alike: Sequence[int], n_others: int) -> list[int]:
+    """Return the next gap that must be taken after the gaps -1, 0, ...; at the end, one beyond."""
+    forced = list[int]()
+    for gap, following in pairwise([-1, *alike, n_others + 1]):
+        forced += [following] * (following - gap)
+    return forced
 
 
 def _insert_spread_trials(
     other_trials: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
     """Return the others with the spread trials inserted, each placement equally likely."""
-    alike, taken_gaps, last = alike_positions(other_trials), set[int](), -1
+    forced = _list_next_forced_gaps(alike_positions(other_trials), len(other_trials))
+    taken_gaps, last = set[int](), -1
     for ways in placements:
-        must = _find_next_forced_gap(alike, last, len(other_trials))
-        gaps = [gap for gap in ways if last < gap <= must]
+        gaps = [gap for gap in ways if last < gap <= forced[last + 1]]
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken_gaps.add(last)
     return [

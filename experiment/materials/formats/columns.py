@@ -8,29 +8,9 @@ from difflib import get_close_matches
 
 from experiment.errors import MaterialsError, suggest
 from experiment.materials.formats.raw import RawTable
+from experiment.materials.formats.words import NAMES, key_of
 from experiment.records import Kind
 
-# The first name is Parallax's; the others are those of BLiMP, BabyLM, MultiBLiMP, PCIbex, Ibex and
-# spreadsheets. Case, spaces and hyphens do not matter.
-NAMES: dict[str, tuple[str, ...]] = {
-    "good": ("good", "sentence_good", "good_sentence", "sen", "grammatical", "acceptable",
-             "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected",
-             "correct", "better"),
-    "bad": ("bad", "sentence_bad", "bad_sentence", "wrong_sen", "ungrammatical", "unacceptable",
-            "ungrammatical_sentence", "unacceptable_sentence", "incorrect_sentence", "unexpected",
-            "wrong", "incorrect", "bad_1", "bad1", "wrong_1", "wrong1", "distractor_1",
-            "distractor1", "foil", "foil_1", "foil1", "worse"),
-    "distractor": ("distractor",),
-    "context": ("context", "preamble", "prefix"),
-    "item": ("item", "item_number", "itemnumber", "item_no", "item_num", "itemnum", "pairid",
-             "pair_id", "frame", "set"),
-    "item_id": ("item_id", "id"),
-    "condition": ("condition", "cond"),
-    "construction": ("construction", "phenomenon", "uid", "paradigm", "experiment"),
-    "kind": ("kind", "type", "item_type"),
-    "sentence": ("sentence", "stimulus", "text", "stimuli", "sentences"),
-    "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
-}  # fmt: skip
 # In a table with a column of sentences, these columns hold answers to a question about each.
 _ANSWER_COLUMNS = {"correct", "wrong", "incorrect", "expected", "unexpected", "foil"}
 
@@ -61,11 +41,6 @@ _LEAST_SIMILARITY = 0.75
 
 # A column's header in a researcher's table, or the several headers that make up the column.
 Header = str | Sequence[str]
-
-
-def key_of(name: str) -> str:
-    """Return a header in normalised form, without differences in case, spaces and hyphens."""
-    return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def _drop_sentence(key: str) -> str:

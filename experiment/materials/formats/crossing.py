@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.materials.formats.words import NAMES, key_of
 
 LIST_COLUMNS = ("list", "group")
 _FEWEST_LISTS = 2

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.words import MISSING_MARKS
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# How programs write that a cell has no value, in lower case.
-MISSING_MARKS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null"})
-MISSING_SIGNS = frozenset({".", "-", "--"})
 # What a cell holds in place of a number that was not computed.
 MISSING_NUMBERS = MISSING_MARKS | {"", "none"}
 # About a million cells; a table of items has a few thousand.

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
+from experiment.materials.formats.words import MISSING_MARKS, MISSING_SIGNS
 
 _MISSING = MISSING_MARKS | MISSING_SIGNS
 SAMPLED, _LONGEST, _FEWEST = 50, 40, 3

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.materials.formats.words import key_of
 from experiment.records import SIDES
 
 _NUMBERED_HEADER = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS, MISSING_MARKS, MISSING_SIGNS
 from experiment.materials.render import note_on_changes
 
 # What begins a word that says the opposite of the rest.
 _NEGATIONS = ("un", "in", "im", "il", "ir", "non", "not", "dis", "*")
-# Values that tables use in the column of versions.
-GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
-BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
-BAD_WORDS |= {"incorrect"}
 _SHOWN = 5
 # The column that names the task of each row, where a session has several.
 _TASK_COLUMN = "task"

@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.columns import NAMES, key_of, quote_header
+from experiment.materials.formats.columns import quote_header
 from experiment.materials.formats.raw import RawTable
+from experiment.materials.formats.words import NAMES, key_of
 from experiment.records import PAIR
 
 QUESTION, ANSWERS, ANSWER = QUESTION_COLUMNS = ("question", "answers", "answer")

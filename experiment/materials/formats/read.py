@@ -7,12 +7,10 @@ from pathlib import Path
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import (
-    NAMES,
     PRACTICE_WORDS,
     Header,
     find_columns,
     headers_read,
-    key_of,
     kinds_from_conditions,
     unknown_kinds,
 )
@@ -50,6 +48,7 @@ from experiment.materials.formats.regions import (
     read_slashes,
     split_barred_regions,
 )
+from experiment.materials.formats.words import NAMES, key_of
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from experiment.materials.formats.columns import NAMES, key_of
 from experiment.materials.formats.options import is_option_header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import RawRow, RawTable
+from experiment.materials.formats.words import BAR, NAMES, key_of
 from experiment.records import SPACELESS, Variant
 
-BAR = "|"
 _NUMBERED_HEADER = re.compile(r"(.*?)_?([0-9]+)")
 _REGION = "region"
 _FEWEST_PARTS = 3

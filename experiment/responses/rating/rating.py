@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.words import key_of
 from experiment.records import Item, Side, Variant
 from experiment.responses.answer import RATED
 from experiment.responses.base import (

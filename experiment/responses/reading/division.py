@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
-from experiment.materials.formats.delimited import MISSING_MARKS, MISSING_SIGNS
-from experiment.materials.formats.regions import BAR
+from experiment.materials.formats.words import BAR, MISSING_MARKS, MISSING_SIGNS
 from experiment.records import MOST_STEPS, PAIR, SPACELESS, Item, Side, Variant
 
 StepUnit = Literal["word", "region", "sentence"]

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from experiment.coding.normalise import normalise
 from experiment.errors import StudyError
-from experiment.materials.formats.columns import key_of
+from experiment.materials.formats.words import key_of
 from experiment.materials.render import PICTURE
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import (

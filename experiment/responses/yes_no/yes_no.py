@@ -8,8 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from experiment.errors import StudyError
-from experiment.materials.formats.columns import NAMES, key_of
-from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
+from experiment.materials.formats.words import BAD_WORDS, GOOD_WORDS, NAMES, key_of
 from experiment.records import PAIR, Item, Side, Variant
 from experiment.responses.answer import CHOICE
 from experiment.responses.base import Arrangement, GivenAnswer, Gives, Known, ScoredAnswer

@@ -10,7 +10,8 @@ from analysis.commands.text import list_words, text
 from analysis.data.load import load_scores
 from experiment.errors import TableError
 from experiment.grammar.grammar import load_grammar
-from experiment.materials.read import item_row, load_items, materials_hash
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import load_items, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS

@@ -12,7 +12,7 @@ from analysis.findings.lexical import (
     lexical_findings,
 )
 from analysis.tables.section import Section
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.records import Item, Kind, Variant
 
 

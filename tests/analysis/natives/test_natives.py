@@ -11,7 +11,8 @@ from analysis.errors import AnalysisError
 from analysis.natives.command import natives
 from analysis.natives.page import choose_items, list_sentences, write_page
 from analysis.natives.verdicts import approve, compare_natives, read_verdicts
-from experiment.materials.read import item_table, read_items
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import read_items
 from experiment.materials.render import render
 from experiment.records import Item, Kind
 from experiment.seeds import generator

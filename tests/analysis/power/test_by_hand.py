@@ -14,9 +14,8 @@ from analysis.power import simulated_choices as power
 from analysis.power.cells import Coded, CountModel, ScaleModel
 from analysis.power.simulated_choices import Assumptions, Design
 from analysis.statistics.clustered import clustered_intervals
-from experiment.design.lists import ListEntry
-from experiment.materials.read import item_from_row
-from experiment.records import Kind, Side
+from experiment.materials.item_rows import item_from_row
+from experiment.records import Kind, ListEntry, Side
 from tests.analysis import small_run
 
 ENTRIES = [ListEntry(item_from_row(row), Kind.TARGET) for row in small_run.items()]

@@ -17,10 +17,9 @@ from analysis.power.simulated_choices import (
     relative_decision_time,
     simulate,
 )
-from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError
-from experiment.materials.read import item_from_row
-from experiment.records import Kind
+from experiment.materials.item_rows import item_from_row
+from experiment.records import Kind, ListEntry
 from experiment.studies.study import Rule
 from tests.analysis import small_run
 

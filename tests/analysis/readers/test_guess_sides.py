@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 
 from analysis.commands.import_judgments import judgments
 from analysis.errors import AnalysisError
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.records import Item, Kind
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS

@@ -3,7 +3,12 @@ import pytest
 
 from analysis.errors import AnalysisError
 from analysis.scores.check import check_scores
-from analysis.scores.materials import add_choices, collect_sentences, score_items
+from analysis.scores.materials import (
+    add_choices,
+    collect_sentences,
+    make_token_table,
+    score_items,
+)
 from analysis.scores.scoring_inputs import find_materials
 from experiment.materials.render import render
 from experiment.records import Item, Kind, Variant
@@ -109,11 +114,19 @@ def test_every_further_option_gets_a_row_and_is_checked_from_the_file(tmp_path):
         ("2", "distractor_2"): -8,
     }  # fmt: skip
     raw_texts = materials.raw_texts()
-    check = check_scores(
-        items, table, lambda row: None, str, _recompute_lengths, np.random.default_rng(0),
-        raw_texts, materials.further,
-    )  # fmt: skip
-    assert (check.n_rows, check.n_in_file, check.worst_nats) == (7, 7, 0)
+    texts = wanted.distinct
+    answers = make_token_table(texts, LengthScorer().score([("", text) for text in texts]))
+
+    def checked(recompute):
+        return check_scores(
+            items, wanted, [(range(len(texts)), answers)], table, str, recompute,
+            np.random.default_rng(0), raw_texts,
+        )  # fmt: skip
+
+    check = checked(_recompute_lengths)
+    assert (check.n_rows, check.n_scores, check.n_in_file, check.worst_nats) == (7, 7, 7, 0)
+    with pytest.raises(AnalysisError, match=r"has \d scored tokens and not \d, when"):
+        checked(lambda texts: _recompute_lengths([text.rsplit(" ", 1)[0] for text in texts]))
 
 
 def _recompute_lengths(texts):

@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from analysis.commands.import_judgments import judgments
 from analysis.data.load import load_scores
 from analysis.findings.models import accuracies, average_over_models, decisions_with_features
-from experiment.materials.read import item_row, read_items
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import read_items
 from tests.synthetic_publication import MODELS, write_publication
 
 

@@ -8,7 +8,8 @@ from analysis.commands.accuracy import accuracy
 from analysis.commands.import_judgments import judgments as import_judgments
 from analysis.data.load import load_scores
 from analysis.findings.models import accuracies, average_over_models, decisions_with_features
-from experiment.materials.read import item_row, read_items
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import read_items
 from tests import published_data
 
 DATA = published_data.COLORLESS_GREEN

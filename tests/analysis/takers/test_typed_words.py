@@ -11,9 +11,8 @@ from analysis.takers.plan import Factors, Plan, make_plan
 from analysis.takers.source import Source
 from analysis.takers.taking import take_sessions
 from experiment.authoring.check import require_sound
-from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError
-from experiment.records import Kind, Trial
+from experiment.records import Kind, ListEntry, Trial
 from experiment.studies.load import load_study
 from experiment.takers.prompt import Context
 from experiment.takers.session import Screens

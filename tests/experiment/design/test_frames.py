@@ -12,11 +12,10 @@ from experiment.design.frames import (
     better_exchange,
     choose_frames,
     index_materials,
-    lemmas_of,
     slot_differences,
 )
 from experiment.errors import DesignError
-from experiment.records import Item
+from experiment.records import Item, lemmas_of
 from tests.experiment.design.small_studies import NUMBERS, make_items, make_study
 
 

@@ -5,11 +5,10 @@ from collections import Counter
 import pytest
 
 from experiment.design.audit.audit import audit
-from experiment.design.frames import lemmas_of
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.design.session import compose
 from experiment.materials.read import load_items
-from experiment.records import Item, Kind, Side
+from experiment.records import Item, Kind, Side, lemmas_of
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 

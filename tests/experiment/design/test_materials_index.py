@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.design.frames import index_materials, lemmas_of
+from experiment.design.frames import index_materials
 from experiment.errors import DesignError, UnknownNameError
 from experiment.materials.read import materials_hash
+from experiment.records import lemmas_of
 from tests.experiment.design.small_studies import MIXED_ITEMS, NUMBERS, make_items
 
 

@@ -13,11 +13,11 @@ from experiment.commands.lists import write_lists
 from experiment.design.counterbalancing import arrangements, option_orders, target_positions
 from experiment.design.frames import Frame, index_materials
 from experiment.design.latin_square import FrameOrderer, choose_targets
-from experiment.design.lists import ListEntry, build_lists, list_sort_key, shared_items
+from experiment.design.lists import build_lists, list_sort_key, shared_items
 from experiment.design.ordering.constraints import MinDistance, Spread
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
-from experiment.records import SIDES, Item, Kind
+from experiment.records import SIDES, Item, Kind, ListEntry
 from experiment.responses.base import Arrangement
 from experiment.responses.rating.rating import Rating
 from experiment.studies.design import Shared

@@ -12,7 +12,7 @@ import pytest
 from experiment.design.audit.audit import audit
 from experiment.design.exchanges import pair_frames
 from experiment.design.frames import index_materials
-from experiment.design.lists import ListEntry, build_lists
+from experiment.design.lists import build_lists
 from experiment.design.separating import (
     Inclusion,
     compute_inclusion,
@@ -21,7 +21,7 @@ from experiment.design.separating import (
     inclusion_probabilities,
 )
 from experiment.errors import DesignError
-from experiment.records import Item
+from experiment.records import Item, ListEntry
 from experiment.tables.model_scores import ModelScores, read_model_scores
 from tests.experiment.design.small_studies import (
     MIXED,

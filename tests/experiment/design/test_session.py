@@ -6,11 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from experiment.design.lists import ListEntry
 from experiment.design.ordering.constraints import catch_keys
 from experiment.design.session import compose
 from experiment.errors import DesignError
-from experiment.records import Item, Kind, Side
+from experiment.records import Item, Kind, ListEntry, Side
 from experiment.studies.design import Design
 
 

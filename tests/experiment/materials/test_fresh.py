@@ -9,11 +9,12 @@ from click.testing import CliRunner
 from scipy.stats import chisquare
 
 from experiment.commands.materials import materials
-from experiment.design.frames import index_materials, lemmas_of
+from experiment.design.frames import index_materials
 from experiment.errors import MaterialsError
 from experiment.materials.fresh import draw_parallel_items, parallel_id, parse_parallel_id
-from experiment.materials.read import item_table, load_items
-from experiment.records import Item
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import load_items
+from experiment.records import Item, lemmas_of
 from experiment.seeds import generator
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table

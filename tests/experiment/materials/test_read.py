@@ -9,15 +9,8 @@ import pytest
 
 from experiment.errors import MaterialsError, TableError
 from experiment.materials import read
-from experiment.materials.read import (
-    collect_items,
-    item_from_row,
-    item_row,
-    item_table,
-    load_items,
-    materials_hash,
-    read_items,
-)
+from experiment.materials.item_rows import item_from_row, item_row, item_table
+from experiment.materials.read import collect_items, load_items, materials_hash, read_items
 from experiment.studies.load import load_study
 from experiment.tables.files import FORMATS, write_table
 from experiment.tables.schemas import ITEMS

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from experiment.errors import StudyError
-from experiment.studies import files
+from experiment.studies import files, page_files
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 
@@ -36,14 +36,14 @@ def catalogue(**translations: str) -> str:
 def test_a_translation_has_the_placeholders_of_its_message(message, translation, fits):
     text = f'msgid "{message}"\nmsgstr "{translation}"\n'
     if fits:
-        assert files.read_messages(text, "own.po") == {message: translation}
+        assert page_files.read_messages(text, "own.po") == {message: translation}
     else:
         with pytest.raises(StudyError, match=r"^own\.po: .*has different placeholders"):
-            files.read_messages(text, "own.po")
+            page_files.read_messages(text, "own.po")
 
 
 def test_a_message_without_a_translation_is_not_the_studys_own():
-    assert files.read_messages(catalogue(Start="Begin", Go=""), "own.po") == {"Start": "Begin"}
+    assert page_files.read_messages(catalogue(Start="Begin", Go=""), "own.po") == {"Start": "Begin"}
 
 
 def test_a_catalogue_in_another_encoding_is_said_with_its_place(tmp_path):
@@ -52,7 +52,7 @@ def test_a_catalogue_in_another_encoding_is_said_with_its_place(tmp_path):
         'msgid "Start"\nmsgstr "D\xe9but"\n'.encode("latin-1")
     )
     with pytest.raises(StudyError, match="the study's own catalogue cannot be read") as error:
-        files.own_messages(load_study(str(folder)))
+        page_files.own_messages(load_study(str(folder)))
     assert error.value.where == str(folder / "texts/en/messages.po")
 
 

@@ -7,6 +7,7 @@ doubles the work is seen the same day.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,7 +22,9 @@ from lm.rnn.folder import TrainedNetwork
 from lm.rnn.network import NetworkShape, build_network
 from lm.rnn.scorer import RecurrentScorer
 from lm.scorer import Scorer
+from lm.scoring.tree_packing import CheckedPacking
 from tests.function_calls import counted
+from tests.lm.scoring.test_packed_layers import needs_packing
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 CONTENT = [word for word in WORDS if word.isalpha()]
@@ -53,11 +56,13 @@ class Products(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.multiplications = self.operators = 0
+        self.names: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         found = func(*args, **(kwargs or {}))
         self.operators += 1
         name = func.name().partition("::")[2].partition(".")[0]
+        self.names[name] += 1
         if name in ("mm", "linear", "_linear_pointwise", "bmm"):
             self.multiplications += found.numel() * args[0].shape[-1]
         elif name == "addmm":
@@ -117,6 +122,18 @@ def test_scoring_costs_no_more_than_its_budget(model: Callable[[], tuple[Scorer,
     assert cost.multiplied >= 1
     pairs = zip(Cost._fields, cost, BUDGETS[model], strict=True)
     assert {name: both for name, *both in pairs if both[0] > both[1]} == {}
+
+
+@needs_packing
+@pytest.mark.parametrize(("n", "packs"), [(70, True), (10, False)])
+def test_plain_runs_of_many_tokens_use_packed_weights(n: int, packs: bool, monkeypatch):
+    # Each sentence of eight words reads eight tokens: the beginning, and all words but the last.
+    monkeypatch.setattr(CheckedPacking, "pays", lambda *_: False)
+    scorer, _ = gpt2()
+    with Products() as products:
+        scorer.score([("", text) for text in SENTENCES[:n]])
+    assert (products.names["_linear_pointwise"] > 0) is packs
+    assert (products.names["addmm"] > 0) is not packs
 
 
 def test_texts_that_share_nothing_are_seen_to_cost_more():

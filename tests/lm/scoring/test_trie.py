@@ -134,6 +134,13 @@ def test_the_prompts_of_a_session_are_read_in_runs():
     assert reader.runs == 1
 
 
+def test_texts_that_share_their_first_token_alone_are_divided_into_smaller_tries():
+    # 100 texts of five tokens, of which the first is shared: 401 nodes. The first 64 have 257.
+    strings = [[0, *range(100 * n + 1, 100 * n + 5)] for n in range(100)]
+    assert [trie.tokens.size for trie in build_tries(strings, 768, 768)] == [257, 145]
+    assert [trie.tokens.size for trie in build_tries(strings, 768)] == [401]
+
+
 def test_a_trie_that_has_enough_ends_before_a_string_that_goes_its_own_way():
     told = list(range(10, 110))
     strings = [[way, *told[:length], 9] for way in (7, 8, 9) for length in range(5, 100, 5)]

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from experiment.errors import StudyError, TableError
-from experiment.studies.files import own_messages
 from experiment.studies.load import STUDIES_FOLDER, load_study
+from experiment.studies.page_files import own_messages
 from webapp.commands.texts import describe_texts, texts
 
 

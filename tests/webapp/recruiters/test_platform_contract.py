@@ -45,7 +45,8 @@ from webapp.payments.rewards import build_review_entry, build_reward_entries, re
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll_run
-from webapp.recruitment.publish import carry_out_plan, draft_plan, load_recruitment_hits
+from webapp.recruitment.publish import carry_out_plan, draft_plan
+from webapp.recruitment.published import load_recruitment_hits
 from webapp.runs.launch import launch_run
 
 pytestmark = pytest.mark.one_database

@@ -34,7 +34,7 @@ from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace, subscribe
 from webapp.recruiters.simulated_session import SimulatedSession, StandInSession
-from webapp.recruitment.publish import require_recruitment
+from webapp.recruitment.published import require_recruitment
 from webapp.runs.launch import check_responsible_people
 from webapp.server.researcher_worker import read_chunk
 from webapp.serverless.replay import SessionReplay

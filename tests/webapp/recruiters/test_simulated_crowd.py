@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select
 
-from experiment.design.lists import ListEntry
 from experiment.design.session import compose
 from experiment.errors import ParallaxError
-from experiment.materials.read import item_from_row
-from experiment.records import Kind
+from experiment.materials.item_rows import item_from_row
+from experiment.records import Kind, ListEntry
 from experiment.studies.study import Rule
 from webapp.database.models import Answer, Participant, Response, RunItem, Trial
 from webapp.errors import RunError, WebappError

@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select
 
 from experiment.errors import StudyError
-from experiment.materials.read import item_row, load_items
+from experiment.materials.item_rows import item_row
+from experiment.materials.read import load_items
 from experiment.records import Item
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.studies.study import Study

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 import webapp.runs.export as export_flow
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.studies.load import load_study
 from experiment.tables.atomic_write import WritingError
 from experiment.tables.files import read_table

@@ -11,7 +11,8 @@ from analysis.data.join import judgments
 from analysis.data.load import load_run
 from experiment.commands.lists import read_lists, write_lists
 from experiment.design.lists import build_lists
-from experiment.materials.read import item_table, load_items
+from experiment.materials.item_rows import item_table
+from experiment.materials.read import load_items
 from experiment.studies.load import STUDIES_FOLDER, load_study
 from experiment.tables.files import write_table
 from webapp.database.engine import reading

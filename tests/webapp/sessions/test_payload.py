@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from experiment.design.practice import Practice
-from experiment.materials.read import item_from_row
+from experiment.materials.item_rows import item_from_row
 from experiment.records import Kind, Side
 from experiment.records import Trial as DrawnTrial
 from experiment.studies.load import load_study

@@ -31,10 +31,10 @@ from webapp.payments.reconciliation.snapshot import PaymentSnapshot, take_snapsh
 from webapp.recruiters.base import PayingRecruiter, Recruiter, ReportingRecruiter
 from webapp.recruiters.platform import OfferState, Platform
 from webapp.recruiters.registry import load_recruiter, open_platform
-from webapp.recruitment.open_offers import RECRUITMENT, find_lost_offers
+from webapp.recruitment.open_offers import find_lost_offers
 from webapp.recruitment.poll import poll_hits
-from webapp.recruitment.publish import find_recruitment
-from webapp.recruitment.terms import refuse_other_endpoint, refuse_other_owner
+from webapp.recruitment.published import RECRUITMENT, find_recruitment, refuse_other_endpoint
+from webapp.recruitment.terms import refuse_other_owner
 from webapp.runs.runs import load_launched_study
 
 RECENT = timedelta(hours=1)

@@ -31,7 +31,7 @@ from analysis.readers.reading_times.mapped.mapping import (
 from analysis.readers.reading_times.mapped.regions import refuse_foreign_sentences
 from analysis.readers.sources import Source, empty_missing_marks, read_source
 from experiment.comparisons.check import comparison_mistakes
-from experiment.materials.read import item_row
+from experiment.materials.item_rows import item_row
 from experiment.participation import State
 from experiment.records import PAIR, Item, Kind, Variant
 from experiment.responses.reading.alignment import find_misaligned

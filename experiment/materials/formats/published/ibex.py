@@ -21,7 +21,8 @@ from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.javascript import CodeExpression, LocatedArray, read_variables
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
-from experiment.materials.formats.regions import BAR, join_regions
+from experiment.materials.formats.regions import join_regions
+from experiment.materials.formats.words import BAR
 from experiment.records import PAIR, Kind
 
 _SUFFIX = ".js"

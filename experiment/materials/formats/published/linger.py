@@ -12,7 +12,8 @@ from experiment.materials.formats.columns import KIND_WORDS, PRACTICE_WORDS
 from experiment.materials.formats.format import Drafts, Format, ReadOptions
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
-from experiment.materials.formats.regions import BAR, join_regions
+from experiment.materials.formats.regions import join_regions
+from experiment.materials.formats.words import BAR
 
 _SUFFIX = ".itm"
 # Linger itself calls its file of items so.

@@ -7,9 +7,9 @@ import pytest
 
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import check
-from experiment.design.lists import BuiltLists, ListEntry, build_lists
+from experiment.design.lists import BuiltLists, build_lists
 from experiment.errors import DesignError
-from experiment.records import Kind, Variant
+from experiment.records import Kind, ListEntry, Variant
 from experiment.studies.study import Study
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS, make_study
 

@@ -9,9 +9,9 @@ from experiment.design.audit.audit import audit
 from experiment.design.audit.session_checks import shared_checks
 from experiment.design.audit.sessions import compose_all
 from experiment.design.frames import index_materials
-from experiment.design.lists import BuiltLists, ListEntry, build_lists
+from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
-from experiment.records import Kind
+from experiment.records import Kind, ListEntry
 from experiment.studies.load import load_study
 from tests.experiment.design.small_studies import DESIGNS
 

@@ -8,8 +8,8 @@ import pytest
 from experiment.design.audit.session_checks import shared_checks
 from experiment.design.audit.sessions import Check, compose_all
 from experiment.design.frames import index_materials
-from experiment.design.lists import ListEntry, build_lists
-from experiment.records import Item
+from experiment.design.lists import build_lists
+from experiment.records import Item, ListEntry
 from experiment.studies.study import Study
 from tests.experiment.design.small_studies import NUMBERS, make_items, make_study
 

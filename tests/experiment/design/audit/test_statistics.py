@@ -17,9 +17,9 @@ from experiment.design.audit.audit import (
     audit,
 )
 from experiment.design.audit.session_checks import _describe_half, _is_half
-from experiment.design.frames import lemmas_of
 from experiment.design.lists import build_lists
 from experiment.design.ordering.constraints import Spread
+from experiment.records import lemmas_of
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
 
 

@@ -17,8 +17,8 @@ from experiment.design.audit.list_checks import (
 from experiment.design.audit.session_checks import _find_uneven_sides, _make_correct_judgments
 from experiment.design.audit.sessions import Composition, Session
 from experiment.design.frames import Frame
-from experiment.design.lists import BuiltLists, ListEntry
-from experiment.records import SIDES, Item, Kind, Trial, Variant
+from experiment.design.lists import BuiltLists
+from experiment.records import SIDES, Item, Kind, ListEntry, Trial, Variant
 from experiment.responses.choice.choice import SentencePair
 from experiment.responses.rating.rating import Rating
 from tests.experiment.design.small_studies import make_items, make_study

@@ -8,7 +8,6 @@ from math import nextafter
 
 import pytest
 
-from experiment.design.lists import ListEntry
 from experiment.design.ordering import order, spreading
 from experiment.design.ordering.constraints import (
     MinDistance,
@@ -34,7 +33,7 @@ from experiment.design.ordering.spreading import (
     stretch_lengths,
 )
 from experiment.errors import DesignError
-from experiment.records import Kind
+from experiment.records import Kind, ListEntry
 from tests.experiment.design.ordering.every_draw import exact, weighted
 from tests.experiment.design.small_studies import make_items, make_study
 

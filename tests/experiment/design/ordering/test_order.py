@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiment.design.lists import ListEntry
 from experiment.design.ordering import spreading
 from experiment.design.ordering.constraints import (
     Constraint,
@@ -24,7 +23,7 @@ from experiment.design.ordering.constraints import (
 from experiment.design.ordering.order import draw_order, is_counted, position_shares
 from experiment.design.ordering.spreading import count_layers
 from experiment.errors import DesignError
-from experiment.records import Kind
+from experiment.records import Kind, ListEntry
 from tests.experiment.design.small_studies import make_items
 
 keys_of_trials = st.lists(st.sampled_from("abcdef"), max_size=60)

@@ -6,7 +6,7 @@ from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
 from tests.webapp.recruiters.balance_told import add, tell
 from webapp.jobs.notices import Cause
 from webapp.recruiters.prolific import opening
-from webapp.recruitment.publish import find_recruitment
+from webapp.recruitment.published import find_recruitment
 
 pytestmark = pytest.mark.one_database
 
