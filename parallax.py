@@ -326,8 +326,14 @@ for _section, _name, _help, _commands in _GROUPS:
     cli.add_command(_group, section=_section)
 
 
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+
+
 def main() -> None:
     """Run the command line; an error that users can fix ends as one paragraph and an exit code."""
+    # A command makes hundreds of thousands of items and rows that stay: by default, the collector
+    # looks through them again and again for cycles that are not there.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # The last garbage collection at exit would take half a second after large imports.
     atexit.register(gc.freeze)
     try:

@@ -1,5 +1,6 @@
 """The shell's door: the main job, and errors as one paragraph with exit code 2."""
 
+import gc
 import os
 import re
 import subprocess
@@ -71,6 +72,29 @@ def test_a_second_call_reuses_everything_and_keep_leaves_the_server_on_with_a_li
         assert "There is no link for participants yet" in kept.stdout
     finally:
         assert parallax("stop", instance=instance).returncode == 0
+
+
+def test_items_and_rows_that_stay_start_no_search_for_garbage(monkeypatch: pytest.MonkeyPatch):
+    searches: list[str] = []
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        searches.append(phase)
+
+    def make_many() -> None:
+        gc.collect(0)
+        gc.callbacks.append(note)
+        rows = [[number] for number in range(40_000)]
+        gc.callbacks.remove(note)
+        assert len(rows) == 40_000
+
+    monkeypatch.setattr("parallax.cli", make_many)
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    try:
+        main()
+    finally:
+        gc.set_threshold(*before)
+    assert not searches
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from analysis.scores.materials import collect_sentences
 from analysis.scores.scoring_inputs import WORD_TOKENS
 from experiment.grammar.grammar import load_grammar
 from experiment.grammar.lexicon import Lexicon
@@ -102,7 +101,12 @@ def text(
     text_grammar = load_text_grammar(study.folder / TEXT_GRAMMAR)
     grammar = replace_shares(text_grammar, Shares(agreement_errors, attractors, given_shares))
     words = list_words(load_grammar(study.grammar_path).lexicon.values())
-    excluded = set(collect_sentences(load_items(study), render(WORD_TOKENS)).distinct)
+    as_tokens = render(WORD_TOKENS)
+    excluded = {
+        as_tokens(item.after_context(version))
+        for item in load_items(study)
+        for version in item.versions().values()
+    }
     sentences = draw_sentences(grammar, words, number, seed, excluded, held_out_pairs)
     lines = tqdm(sentences, desc="Generating", total=number, unit=" sentences", disable=None)
     click.echo(

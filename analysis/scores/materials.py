@@ -23,7 +23,9 @@ Floats = NDArray[np.float64]
 Chunk = tuple[Sequence[int], pa.Table]
 
 _ANSWERS = ["tokens", "logprobs_nats", "unknown"]
-_NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant")
+_ITEM_COLUMNS = ("item_id", "construction", "condition", "contrast")
+_NAMING_COLUMNS = (*_ITEM_COLUMNS, "variant")
+_GOOD = Variant.GOOD.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +85,21 @@ def collect_sentences(
     for item in items:
         good = len(of_row)
         # A rated sentence may have no second version; then only one version is scored.
-        versions = {Variant.GOOD.value: item.good} | item.versions(further)
+        versions = {_GOOD: item.good} | item.versions(further)
         contrast_index = list(versions).index(item.contrast) if item.contrast in versions else 0
         contrast_rows += [good + contrast_index, *[good] * (len(versions) - 1)]
         context = (render_context or render)(item.context) if item.context else ""
-        for variant, text in versions.items():
+        for text in versions.values():
             text = render(item.after_context(text))
             choice_from.append(
                 _find_end_of_context(text, context, item.context) if item.context else 0
             )
             of_row.append(place.setdefault(len(of_row) if repeated else text, len(place)))
-            texts += [text] if len(place) > len(texts) else []
-            row_values = (item.item_id, item.construction, item.condition, item.contrast, variant)
-            for name, value in zip(_NAMING_COLUMNS, row_values, strict=True):
-                columns[name].append(value)
+            if len(place) > len(texts):
+                texts.append(text)
+        for name in _ITEM_COLUMNS:
+            columns[name] += [getattr(item, name)] * len(versions)
+        columns["variant"] += versions
     rows, compared_rows, starts = (
         np.array(numbers, np.int64) for numbers in (of_row, contrast_rows, choice_from)
     )
@@ -159,22 +162,22 @@ def make_token_table(sentences: Sequence[str], scored: Sequence[TokenScores]) ->
     Raises:
         AnalysisError: The model returned an invalid log-probability.
     """
-    for sentence, token_scores in zip(sentences, scored, strict=True):
-        if not np.all(token_scores.logprobs_nats <= 0):
-            raise AnalysisError(
-                "the model gave a token a score that is not a log-probability",
-                where=f'the sentence "{sentence}"',
-                expected="a number that is at most 0",
-            )
     ends = np.cumsum([0, *(len(token_scores.tokens) for token_scores in scored)])
     offsets = pa.array(ends, pa.int32())
+    logprobs = _concatenate([token_scores.logprobs_nats for token_scores in scored])
+    # This form of the comparison also refuses NaN.
+    impossible = np.flatnonzero(~(logprobs <= 0))
+    if len(impossible):
+        raise AnalysisError(
+            "the model gave a token a score that is not a log-probability",
+            where=f'the sentence "{sentences[np.searchsorted(ends, impossible[0], "right") - 1]}"',
+            expected="a number that is at most 0",
+        )
     values = {
         "tokens": pa.array(
             [token for token_scores in scored for token in token_scores.tokens], pa.string()
         ),
-        "logprobs_nats": pa.array(
-            _concatenate([token_scores.logprobs_nats for token_scores in scored]), pa.float64()
-        ),
+        "logprobs_nats": pa.array(logprobs, pa.float64()),
         "unknown": pa.array(
             _concatenate([token_scores.unknown for token_scores in scored]), pa.bool_()
         ),

@@ -1,6 +1,6 @@
 """``parallax lists``: build, write, read and audit a study's lists."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -23,7 +23,7 @@ from experiment.design.separating import (
 from experiment.errors import DesignError, UnknownNameError, describe_validation_error
 from experiment.materials.item_rows import item_table
 from experiment.materials.read import load_items, read_items
-from experiment.records import Kind, ListEntry
+from experiment.records import Item, Kind, ListEntry
 from experiment.studies.files import SOURCES_FILE
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
@@ -197,7 +197,7 @@ def build(
     index = index_materials(tqdm(load_items(study), desc="Building", unit=" items", disable=None))
     inclusion = _separate_models(study, index, seed, separate, random_share) if separate else None
     built = build_lists(study, index, seed, inclusion)
-    _audit(study, built)
+    _audit(study, built, index)
     sources = study.folder / SOURCES_FILE
     write_lists(built, out, sources if sources.is_file() else None)
     click.echo(f"{len(built.lists)} lists of {study.name} {study.study.version} written to {out}")
@@ -257,11 +257,10 @@ def audit_folder(folder: Path, name_or_folder: str | None) -> None:
             expected=error.expected,
             remedy="Give the study's folder with --study",
         ) from error
-    _audit(study, built)
+    _audit(study, built, tqdm(load_items(study), desc="Auditing", unit=" items", disable=None))
 
 
-def _audit(study: Study, built: BuiltLists) -> None:
-    items = tqdm(load_items(study), desc="Auditing", unit=" items", disable=None)
+def _audit(study: Study, built: BuiltLists, items: Iterable[Item] | MaterialsIndex) -> None:
     checks = audit(study, built, items)
     click.echo(text_table(("", "check", "expected", "found"), map(_make_check_row, checks)))
     require_passed(checks)

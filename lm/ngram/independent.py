@@ -2,7 +2,6 @@
 
 import gzip
 import math
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 # KenLM's log-probability of unknown words in a model without any.
 _NO_UNKNOWN_LOG10 = -100.0
 _NEVER_LOG10 = -99.0
-# Other tools allow any character in a word except ASCII white space.
-_SPACES = re.compile("[ \\t\\r\\n\\f\\v]+")
-
-Gram = tuple[str, ...]
+# Words are bytes, which divide at ASCII white space alone: other tools allow any other character in
+# a word.
+Gram = tuple[bytes, ...]
 
 
 def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64]]:
@@ -30,11 +28,11 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     path = Path(source) / "model.arpa"
     path = path if path.exists() else path.with_name("model.arpa.gz")
     vocabulary = {gram[0] for gram, *_ in _read_ngrams(path, {1})}
-    spelt = [word for word in vocabulary if re.fullmatch("<unk>", word, re.IGNORECASE)]
+    spelt = [word for word in vocabulary if word.lower() == b"<unk>"]
     # The file's own spelling, where it does not write the unknown word in small letters.
-    unknown = "<unk>" if "<unk>" in spelt or not spelt else spelt[0]
+    unknown = b"<unk>" if b"<unk>" in spelt or not spelt else spelt[0]
     sentences = [
-        ["<s>", *(_replace_unknown(word, vocabulary, unknown) for word in text.split())]
+        [b"<s>", *(_find_word(word, vocabulary, unknown) for word in text.split())]
         for text in texts
     ]
     orders = _count_orders(path)
@@ -52,13 +50,15 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
     return [_score_sentence(words, model, orders) for words in sentences]
 
 
-def _replace_unknown(word: str, vocabulary: set[str], unknown: str) -> str:
+def _find_word(written: str, vocabulary: set[bytes], unknown: bytes) -> bytes:
+    """Return a text's word as the file has it, or the unknown word."""
+    word = written.encode("utf-8", "surrogateescape")
     # A written <s> is an ordinary word, and unknown to the model.
-    return word if word in vocabulary and word != "<s>" else "</s>" if word == "</s>" else unknown
+    return word if word == b"</s>" or (word in vocabulary and word != b"<s>") else unknown
 
 
 def _score_sentence(
-    words: Sequence[str], model: dict[Gram, tuple[float, float]], orders: int
+    words: Sequence[bytes], model: dict[Gram, tuple[float, float]], orders: int
 ) -> NDArray[np.float64]:
     logprobs = [
         _compute_log10(tuple(words[max(0, n + 1 - orders) : n]), words[n], model)
@@ -67,7 +67,7 @@ def _score_sentence(
     return np.array(logprobs, np.float64) * math.log(10)
 
 
-def _compute_log10(context: Gram, word: str, model: dict[Gram, tuple[float, float]]) -> float:
+def _compute_log10(context: Gram, word: bytes, model: dict[Gram, tuple[float, float]]) -> float:
     if (*context, word) in model:
         return model[*context, word][0]
     if not context:
@@ -77,10 +77,10 @@ def _compute_log10(context: Gram, word: str, model: dict[Gram, tuple[float, floa
 
 def _count_orders(path: Path) -> int:
     orders = 0
-    for line in _read_text(path):
-        if line.startswith("ngram "):
-            orders += not line.endswith("=0")
-        elif line.startswith("\\1-grams"):
+    for line in _read_lines(path):
+        if line.startswith(b"ngram "):
+            orders += not line.endswith(b"=0")
+        elif line.startswith(b"\\1-grams"):
             return orders
     return orders
 
@@ -90,20 +90,20 @@ def _read_ngrams(
 ) -> Iterator[tuple[Gram, float, float]]:
     """Yield the n-grams with their log10 probability and back-off weight."""
     order = 0
-    for line in _read_text(path):
-        if line.startswith("\\") and line.endswith("-grams:"):
-            order = int(line[1:].split("-")[0])
-            if order > max(orders):
-                return
-        elif order and line and not line.startswith("\\"):
-            fields = [field for field in _SPACES.split(line) if field]
+    for line in _read_lines(path):
+        if line.startswith(b"\\"):
+            if line.endswith(b"-grams:"):
+                order = int(line[1:].split(b"-")[0])
+                if order > max(orders):
+                    return
+        elif order and line:
+            fields = line.split()
             gram = tuple(fields[1 : order + 1])
             if needed is None or gram in needed:
                 backoff = float(fields[order + 1]) if len(fields) > order + 1 else 0.0
                 yield gram, float(fields[0]), backoff
 
 
-def _read_text(path: Path) -> Iterator[str]:
+def _read_lines(path: Path) -> Iterator[bytes]:
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for line in file:
-            yield line.strip(b" \t\r\n").decode("utf-8", "surrogateescape")
+        yield from map(bytes.strip, file)

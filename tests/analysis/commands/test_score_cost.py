@@ -14,8 +14,8 @@ from tests.function_calls import counted
 from tests.lm.toy_models import TOY_MODELS, WORDS
 
 NOUNS = [word for word in WORDS if word.isalpha()]
-# Function calls of Python for each sentence, a twentieth above what was measured.
-BUDGETS = {"lstm": 220, "hf causal": 475}
+# Function calls of Python for each sentence, at most a twentieth above what was measured.
+BUDGETS = {"lstm": 220, "hf causal": 475, "ngram": 138}
 
 
 @pytest.fixture

@@ -1,16 +1,20 @@
 """``parallax lists``."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import parallax
+from experiment.commands import lists
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError, ParallaxError, TableError, UnknownNameError
 from experiment.materials.read import load_items
+from experiment.records import Item
 from experiment.studies.load import STUDIES_FOLDER, load_study
+from experiment.studies.study import Study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 from tests.experiment.design.small_studies import DESIGNS
@@ -39,6 +43,18 @@ def test_the_same_seed_writes_the_same_bytes(tmp_path: Path):
     build(tmp_path / "c", seed=2)
     texts = {name: (tmp_path / name / "lists.csv").read_bytes() for name in "abc"}
     assert texts["a"] == texts["b"] != texts["c"]
+
+
+def test_building_makes_the_items_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    made: list[str] = []
+
+    def note(study: Study) -> Iterator[Item]:
+        made.append(study.name)
+        return load_items(study)
+
+    monkeypatch.setattr(lists, "load_items", note)
+    build(tmp_path)
+    assert made == ["minimal"]
 
 
 def test_the_audit_of_a_folder_prints_the_same_table(tmp_path: Path):
