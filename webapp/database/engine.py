@@ -292,7 +292,16 @@ def make_sessions(engine: Engine) -> Sessions:
 
 @contextmanager
 def reading(sessions: Sessions) -> Iterator[Session]:
-    """Yield a session that only reads and never waits for writers."""
+    """Yield a session that only reads and never waits for writers.
+
+    PostgreSQL refuses writes. Its transaction is committed, because psycopg forgets all prepared
+    statements of a connection at a rollback.
+    """
     with sessions() as session:
-        session.connection(execution_options={"reading": True})
+        connection = session.connection(
+            execution_options={"reading": True, "postgresql_readonly": True}
+        )
         yield session
+        is_usable = not (connection.closed or connection.invalidated)
+        if connection.dialect.name == "postgresql" and is_usable:
+            connection.connection.commit()

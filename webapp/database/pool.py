@@ -4,6 +4,7 @@ The number of requests that wait for a connection is limited, but not their wait
 """
 
 import logging
+from contextvars import ContextVar
 from threading import Lock
 from time import monotonic
 
@@ -75,17 +76,18 @@ class CountedPool(QueuePool):
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
 
 
+# Whether work that meets a lost connection is repeated: webapp.database.retry.
+is_repeatable: ContextVar[bool] = ContextVar("is_repeatable", default=False)
 _IDLE_S = 5.0
 _RETURNED_AT = "returned_at"
 
 
 def ping_idle_connections(engine: Engine) -> None:
-    """Test a connection that was idle for some seconds before it is used again.
+    """Test a connection before it is used again, as SQLAlchemy's ``pool_pre_ping`` does.
 
-    SQLAlchemy's ``pool_pre_ping`` would cost every transaction a round trip. Work that meets a
-    connection lost within these seconds fails at its first statement and stores nothing. Requests
-    are repeated (``webapp.database.retry``), and so is storing what a platform did; other work of
-    commands and jobs fails, and continues when it is done again.
+    Requests, and all other work that is repeated, test only connections that were idle for some
+    seconds, which spares them a round trip. If the connection was lost within these seconds, the
+    first statement fails, nothing is stored, and the work is repeated.
     """
 
     @event.listens_for(engine, "checkin")
@@ -97,7 +99,8 @@ def ping_idle_connections(engine: Engine) -> None:
         connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
     ) -> None:
         now = monotonic()
-        if now - record.info.get(_RETURNED_AT, now) < _IDLE_S:
+        is_new = _RETURNED_AT not in record.info
+        if is_new or (is_repeatable.get() and now - record.info[_RETURNED_AT] < _IDLE_S):
             return
         try:
             engine.dialect.do_ping(connection)

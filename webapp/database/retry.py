@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import Sessions
+from webapp.database.pool import is_repeatable
 
 Result = TypeVar("Result")
 
@@ -30,6 +31,14 @@ def retry_transient(work: Callable[[], Result]) -> Result:
         work: A function that may run twice, or that changes nothing if it fails.
     """
     deadline = monotonic() + RETRY_LIMIT_S
+    outside = is_repeatable.set(True)
+    try:
+        return _repeat(work, deadline)
+    finally:
+        is_repeatable.reset(outside)
+
+
+def _repeat(work: Callable[[], Result], deadline: float) -> Result:
     for pause_s in _PAUSES_S:
         try:
             return work()

@@ -188,19 +188,27 @@ def withdraw_invitation(
         record_act(session, by, "invitation taken back", now, after=details)
 
 
-def find_invitation(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
-    """Return the project and invitation of a code, locked against another use.
+def find_invitation(
+    session: Session, code: str, now: datetime, *, change: bool = False
+) -> tuple[Project, Invitation]:
+    """Return the project and invitation of a code.
+
+    Args:
+        session: An open session.
+        code: The code.
+        now: The time.
+        change: Whether to lock both, because the code is about to be used.
 
     Raises:
         RequestError: The code is invalid, used, revoked or expired.
     """
-    row = session.execute(
+    of_code = (
         select(Project, Invitation)
         .join(Invitation, Invitation.project_id == Project.id)
         .where(Invitation.code_hash == _hash_code(code), Invitation.used_at.is_(None))
         .where(Invitation.made_at > now - INVITATION_VALID_FOR, Project.ended_at.is_(None))
-        .with_for_update()
-    ).first()
+    )
+    row = session.execute(of_code.with_for_update() if change else of_code).first()
     if row is None:
         raise RequestError(
             "This code is not a valid invitation: it was mistyped, used, revoked, or is older than "
@@ -218,7 +226,7 @@ def accept_invitation(session: Session, code: str, user: User, now: datetime) ->
     Raises:
         RequestError: The code is not valid, or the user is a member already.
     """
-    project, invitation = find_invitation(session, code, now)
+    project, invitation = find_invitation(session, code, now, change=True)
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
     if session.scalar(select(Membership.id).where(*of_user)) is not None:
         raise RequestError(

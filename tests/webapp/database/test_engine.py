@@ -3,8 +3,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import Engine, func, insert, select, text
-from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy import Engine, delete, func, insert, select, text
+from sqlalchemy.exc import IntegrityError, InternalError, StatementError
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import (
@@ -39,6 +39,31 @@ def test_answers_survive_a_power_cut_on_sqlite(engine: Engine):
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     assert pragmas == ["wal", 2, 1]
+
+
+@pytest.mark.one_database("postgresql")
+def test_a_reading_session_can_neither_write_nor_lock(engine: Engine):
+    sessions = make_sessions(engine)
+    for statement in (delete(Run), select(Run.id).with_for_update()):
+        with (
+            pytest.raises(InternalError, match="read-only transaction"),
+            reading(sessions) as session,
+        ):
+            session.execute(statement)
+    with sessions.begin() as session:
+        session.execute(delete(Run))
+
+
+@pytest.mark.one_database("postgresql")
+def test_reading_sessions_keep_what_the_driver_has_prepared(engine: Engine):
+    sessions = make_sessions(engine)
+    # psycopg prepares a statement when a connection executes it for the sixth time.
+    for _ in range(6):
+        with reading(sessions) as session:
+            session.scalar(select(func.count(Run.id)))
+    with reading(sessions) as session:
+        prepared = session.scalars(text("SELECT statement FROM pg_prepared_statements")).all()
+    assert sum("count(run.id)" in statement for statement in prepared) == 1
 
 
 @pytest.mark.one_database

@@ -1,18 +1,18 @@
 """Who waits for a connection is counted; nobody's patience is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from time import monotonic
 
 import pytest
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import OperationalError
 
 from tests.webapp.postgres import PostgresServer
 from webapp.database import pool as pool_module
 from webapp.database.engine import open_database
 from webapp.database.pool import PoolFullError
+from webapp.database.retry import retry_transient
 
 
 @pytest.fixture
@@ -79,24 +79,29 @@ def lose_three_connections(engine: Engine, postgres: PostgresServer) -> None:
     assert ended == [(True,)] * 3
 
 
+def directly(work: Callable[[], None]) -> None:
+    work()
+
+
 @pytest.mark.one_database("postgresql")
-def test_connections_that_were_lost_while_idle_are_replaced_before_use(
-    engine, postgres, monkeypatch
+@pytest.mark.parametrize(
+    ("do", "idle_s", "attempts"),
+    [(directly, 0, 1), (retry_transient, 6, 1), (retry_transient, 0, 2)],
+)
+def test_a_lost_connection_is_replaced_before_use_or_the_work_is_repeated(
+    engine, postgres, monkeypatch, do, idle_s, attempts
 ):
-    lose_three_connections(engine, postgres)
-    monkeypatch.setattr(pool_module, "monotonic", lambda: monotonic() + 6)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+    started = []
 
-
-@pytest.mark.one_database("postgresql")
-def test_a_connection_lost_a_moment_ago_fails_once_for_all(engine, postgres):
-    lose_three_connections(engine, postgres)
-    with engine.connect() as connection, pytest.raises(OperationalError):
-        connection.execute(text("SELECT 1"))
-    for _ in range(3):
+    def work() -> None:
+        started.append("work")
         with engine.connect() as connection:
             assert connection.execute(text("SELECT 1")).scalar_one() == 1
+
+    lose_three_connections(engine, postgres)
+    monkeypatch.setattr(pool_module, "monotonic", lambda: monotonic() + idle_s)
+    do(work)
+    assert len(started) == attempts
 
 
 def test_a_disposed_pool_still_counts(engine: Engine):
