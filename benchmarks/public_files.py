@@ -83,7 +83,6 @@ class PublicFile:
         table: An expression for the items, where the file itself has their texts.
         ours: What is compared of ``i``, our table, if not the usual numbers.
         read: Options of pandas for the file.
-        more: Other files of the repository in the same form, for mutations_of_tables.py.
     """
 
     name: str
@@ -101,7 +100,6 @@ class PublicFile:
     table: str = ""
     ours: str = ""
     read: Mapping[str, object] = field(default_factory=dict)
-    more: Sequence[str] = ()
 
     def fetch(self, clones: Path, folder: Path) -> bool:
         """Write the file and its items into a folder; return whether the clone has them."""

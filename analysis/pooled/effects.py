@@ -182,7 +182,7 @@ def _rename_models(row: Mapping[Hashable, Any], names: Mapping[str, str]) -> dic
     """Return a comparison with other names for its models, also in its statements."""
     if not names:
         return dict(row)
-    whole_names = re.compile(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, names))})(?![\w/-])")
+    whole_names = re.compile(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, names))})(?![\w/-]|\.\w)")
     return {
         key: whole_names.sub(lambda match: names[match[0]], value)
         if isinstance(value, str) and (key == "judge" or str(key).startswith("if_"))

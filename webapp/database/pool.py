@@ -83,8 +83,9 @@ def ping_idle_connections(engine: Engine) -> None:
     """Test a connection that was idle for some seconds before it is used again.
 
     SQLAlchemy's ``pool_pre_ping`` would cost every transaction a round trip. Work that meets a
-    connection lost within these seconds fails at its first statement, stores nothing and is
-    repeated (``webapp.database.retry``).
+    connection lost within these seconds fails at its first statement and stores nothing. Requests
+    are repeated (``webapp.database.retry``), and so is storing what a platform did; other work of
+    commands and jobs fails, and continues when it is done again.
     """
 
     @event.listens_for(engine, "checkin")

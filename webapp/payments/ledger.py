@@ -24,6 +24,7 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
+from webapp.database.retry import run_in_transaction
 from webapp.gate.gate import refuse_if_blocked
 from webapp.gate.installation import Operation
 
@@ -255,15 +256,18 @@ def is_claimed(payment: Payment, now: datetime) -> bool:
 def settle_payment(
     sessions: Sessions, payment_id: int, state: PaymentState, answer: str, now: datetime
 ) -> Payment:
-    """Store a call's outcome and return the payment; a done payment stays done."""
-    with sessions.begin() as session:
+    """Store a call's outcome and return the payment; a done payment stays done.
+
+    The call cannot be made again, so this is repeated if the connection is lost.
+    """
+    settled_at = now if state in (PaymentState.DONE, PaymentState.REFUSED) else None
+
+    def settle(session: Session) -> Payment:
         session.execute(
             update(Payment)
             .where(Payment.id == payment_id, Payment.state.not_in(SETTLED_FOR_GOOD))
-            .values(
-                state=state,
-                answer=answer,
-                settled_at=now if state in (PaymentState.DONE, PaymentState.REFUSED) else None,
-            )
+            .values(state=state, answer=answer, settled_at=settled_at)
         )
         return session.scalars(select(Payment).where(Payment.id == payment_id)).one()
+
+    return run_in_transaction(sessions, settle)

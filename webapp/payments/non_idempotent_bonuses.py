@@ -21,6 +21,7 @@ from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
+from webapp.database.retry import run_in_transaction
 from webapp.payments.ledger import is_claimed
 from webapp.payments.platform_payments import (
     IDENTIFIED_AS_PAID,
@@ -163,7 +164,8 @@ def _settle_if_shown(
 
     If the order predates the stored count, a shown bonus that belongs to no other line counts.
     """
-    with sessions.begin() as session:
+
+    def settle(session: Session) -> bool:
         # Of two bonuses of one amount, only one may claim a bonus that is shown once.
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
         count_before = session.scalar(select(Payment.shown_before).where(Payment.id == payment.id))
@@ -185,12 +187,14 @@ def _settle_if_shown(
             .where(Payment.id == payment.id)
             .values(state=PaymentState.DONE, answer="", settled_at=now())
         )
-    return True
+        return True
+
+    return run_in_transaction(sessions, settle)
 
 
 def _update_payment(sessions: Sessions, payment: Payment, **values: object) -> None:
-    with sessions.begin() as session:
-        session.execute(update(Payment).where(Payment.id == payment.id).values(values))
+    statement = update(Payment).where(Payment.id == payment.id).values(values)
+    run_in_transaction(sessions, lambda session: session.execute(statement))
 
 
 def settle_by_hand(

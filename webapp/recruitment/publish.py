@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from experiment.payment.cost import Cost, cost, split_places
@@ -19,6 +19,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
+from webapp.database.retry import run_in_transaction
 from webapp.gate.gate import begin_ledger_entry, refuse_if_blocked, store_ledger_state
 from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import (
@@ -333,14 +334,17 @@ def post_hit(
         # existing offer is searched for first.
         platform_id = platform.find_posted(offer.token, own_qualification)
         platform_id = platform_id or platform.post(task, offer)
-        with sessions.begin() as session:
-            _load_hit(session, offer.token).platform_id = platform_id
+        _update_hit(sessions, offer.token, platform_id=platform_id)
     if isinstance(platform, Drafts):
         platform.launch(platform_id)
-    with sessions.begin() as session:
-        hit = _load_hit(session, offer.token)
-        hit.posted_at, hit.expires_at = now(), now() + offer.lifetime
+    _update_hit(sessions, offer.token, posted_at=now(), expires_at=now() + offer.lifetime)
     return platform_id
+
+
+def _update_hit(sessions: Sessions, token: str, **values: object) -> None:
+    """Store what the platform did; repeated if the connection is lost."""
+    statement = update(Hit).where(Hit.token == token).values(values)
+    run_in_transaction(sessions, lambda session: session.execute(statement))
 
 
 def _load_hit(session: Session, token: str) -> Hit:

@@ -17,6 +17,7 @@ from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
+from webapp.database.retry import run_in_transaction
 from webapp.errors import RunError
 from webapp.gate.gate import count_panel_call
 from webapp.gate.panel_call_counter import hold_calls, is_held, release_later_calls
@@ -131,11 +132,14 @@ def send_report(
         state, answer = (ReportState.WAITING if can_retry else ReportState.UNKNOWN), error.problem
     except PlatformError as error:
         state, answer = ReportState.REFUSED, error.problem
-    with sessions.begin() as session:
+
+    def store(session: Session) -> None:
         report = session.get_one(OutgoingReport, report_id)
         report.state, report.answer = state, answer[:LONGEST_ANSWER]
         if state is not ReportState.WAITING:
             report.next_at, report.settled_at = None, now()
+
+    run_in_transaction(sessions, store)
     return state
 
 

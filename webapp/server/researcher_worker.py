@@ -3,10 +3,10 @@
 A process handles one request at a time while it computes, so participants' answers would wait for
 researcher pages. If the server has several processes, gunicorn starts one more, with lower priority
 and few database connections. The other processes serve participants, and hand over requests for
-researcher pages: each request with a connection of its own, through a socket pair that all
-processes inherit. No port or file gives access to it, and requests wait while the process restarts.
-It makes its app at the first request, and a new process without one follows it when nobody opens
-pages for ten minutes.
+pages of researchers and coders, which their apps lack: each request with a connection of its own,
+through a socket pair that all processes inherit. No port or file gives access to it, and requests
+wait while the process restarts. It makes its app at the first request, and a new process without
+one follows it when nobody opens pages for ten minutes.
 
 Both sides send chunks: the request's environment as JSON, its body and an empty chunk; then status
 and headers as JSON, the response body and an empty chunk.

@@ -200,17 +200,22 @@ def test_models_of_one_name_that_are_not_one_model_are_the_reports_own(write: Wr
             "if_positive": f"people choose it more often than {judge}",
         }  # fmt: skip
 
-    both = (judged("lstm"), judged("lstm-big"))
+    of_models = judged("lstm.2") | {
+        "name": "models", "compared": "lstm - lstm.2",
+        "if_positive": "lstm chooses it more often than lstm.2",
+    }  # fmt: skip
+    comparisons = (judged("lstm"), judged("lstm-big"), of_models)
     reports = read_reports([
-        write("de", *both, models={"lstm": "a1", "lstm-big": "c3"}),
-        write("fr", *both, models={"lstm": "b2", "lstm-big": "c3"}),
-        write("he", *both, models={"lstm": "", "lstm-big": ""}),  # imported scores: unknown
+        write("de", *comparisons, models={"lstm": "a1", "lstm-big": "c3"}),
+        write("fr", *comparisons, models={"lstm": "b2", "lstm-big": "c3"}),
+        write("he", *comparisons, models={"lstm": "", "lstm-big": ""}),  # imported scores: unknown
     ])  # fmt: skip
     pooled, _, _ = pool_comparisons(reports)
-    assert pooled["judge"].tolist() == ["the report's own lstm", "lstm-big"]
+    assert pooled["judge"].tolist() == ["the report's own lstm", "lstm-big", "lstm.2"]
     assert pooled["if_positive"].tolist() == [
         "people choose it more often than the report's own lstm",
         "people choose it more often than lstm-big",
+        "the report's own lstm chooses it more often than lstm.2",
     ]
     accuracies = accuracy_table(reports, "language", ())
     assert accuracies and [column.title for column in accuracies.columns[1:]] == [

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from uuid import uuid4
 
 import pytest
@@ -96,6 +96,18 @@ def test_connections_lost_between_requests_are_not_noticed(visitor, cut, session
     cut()
     assert visitor.page().status_code == 200
     assert stored(sessions) == 2
+
+
+@on_postgresql
+def test_an_answer_is_stored_although_every_connection_of_a_full_pool_is_lost(
+    visitor, engine, cut, sessions
+):
+    with ExitStack() as used:
+        for _ in range(engine.pool.size()):
+            used.enter_context(engine.connect()).execute(text("SELECT 1"))
+    cut()
+    assert visitor.answer(1).status_code == 200
+    assert stored(sessions) == 1
 
 
 @on_postgresql

@@ -12,23 +12,34 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, text
 
 import parallax
+from experiment.payment.payment import PaymentItem, PaymentKind
 from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
+    CAPS,
     hit,
     pay_rewards,
     platform,
     worked,
 )
+from tests.webapp.payments.platform_double import DIES_AFTER, ProcessDied, Trouble
 from webapp import create_app
 from webapp.core.settings import Settings
 from webapp.database.engine import make_engine, reading
 from webapp.database.locks import FileLock
 from webapp.database.models import Payment, Recruitment
 from webapp.gate import panel_call_counter, paying_copy
-from webapp.gate.gate import GateError, attach_installation, find_blockers
+from webapp.gate.gate import (
+    GateError,
+    attach_installation,
+    find_blockers,
+    record_reconciliation,
+)
 from webapp.gate.installation import Installation, Operation
-from webapp.payments.pay import make_payments
+from webapp.payments.accounts import load_accounts
+from webapp.payments.ledger import Entry
+from webapp.payments.pay import make_payments, pay_entries
 from webapp.recruiters import registry
 from webapp.recruiters.platform import PlatformError
+from webapp.services import Services
 
 
 def parallax_(*command: str) -> Result:
@@ -388,6 +399,69 @@ def test_a_round_of_payments_ends_where_the_right_is_lost_in_its_middle(
     assert states == ["done", "intended"]
     with pytest.raises(GateError):
         make_payments(sessions, platform, ids, clock)
+
+
+@pytest.mark.one_database
+def test_two_copies_of_which_one_is_killed_while_it_pays_pay_everybody_once(
+    app,
+    sessions,
+    instance,
+    published,
+    worked,  # noqa: F811
+    platform,  # noqa: F811
+    clock,
+    request,
+):
+    for number in (1, 2, 3):
+        worked(number)
+    first, folder = app.extensions["parallax"], request.getfixturevalue("second")
+    copy = create_app(folder).extensions["parallax"]
+
+    def pay(services: Services, place: Path) -> None:
+        # Tests share dialects, so the gate knows the folder that was opened last.
+        attach_installation(services.engine, Installation(place, services.settings))
+        with reading(services.sessions) as session:
+            entries = [
+                Entry(
+                    PaymentItem(
+                        account.participant.ref, PaymentKind.BONUS, 50, "Well done.", "Well done."
+                    ),
+                    account.assignment.worker_id,
+                    account.assignment.platform_id,
+                    account.participant.id,
+                )
+                for account in load_accounts(session, published)
+            ]
+        pay_entries(services.sessions, platform, published, entries, CAPS, clock)
+
+    def note_comparison() -> None:
+        with copy.sessions.begin() as session:
+            record_reconciliation(session.connection(), published.ref)
+
+    platform.trouble("send_bonus", Trouble(), DIES_AFTER)
+    with pytest.raises(ProcessDied):
+        pay(first, instance)
+    with pytest.raises(GateError, match="was restored from a backup"):
+        pay(copy, folder)
+    note_comparison()
+    with pytest.raises(GateError, match="right to pay"):
+        pay(copy, folder)
+    first.engine.dispose()
+    shutil.rmtree(instance)
+    gone = parallax_(
+        "paying-copy", "take-over", "--other-copy-is-gone", "--yes", "--instance", folder
+    )
+    assert gone.exit_code == 0, gone.exception
+    with pytest.raises(GateError, match="parallax reconcile"):
+        pay(copy, folder)
+    note_comparison()
+    pay(copy, folder)
+    assert sorted(bonus.worker_id for bonus in platform.paid) == [
+        "AWORKER1", "AWORKER2", "AWORKER3",
+    ]  # fmt: skip
+    with reading(copy.sessions) as session:
+        assert session.scalars(select(Payment.state)).all() == ["done"] * 3
+    copy.engine.dispose()
 
 
 @pytest.mark.one_database

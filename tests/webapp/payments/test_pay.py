@@ -164,6 +164,25 @@ def test_eight_payers_at_the_same_time_call_once_for_each_payment(
     assert states() == ["done"] * 5
 
 
+@pytest.mark.one_database("postgresql")
+def test_what_was_paid_is_stored_though_every_connection_is_lost_during_the_call(
+    worked, pay_rewards, platform, states, app, postgres, monkeypatch
+):
+    worked(1)
+    approve, database = platform.approve, app.extensions["parallax"].engine.url.database
+
+    def approve_and_lose_connections(*given: object, **named: object) -> None:
+        approve(*given, **named)
+        postgres.execute(
+            "SELECT pg_terminate_backend(pid, 9000) FROM pg_stat_activity"
+            f" WHERE datname = '{database}'"
+        )
+
+    monkeypatch.setattr(platform, "approve", approve_and_lose_connections)
+    assert [payment.state for payment in pay_rewards()] == ["done"]
+    assert states() == ["done"]
+
+
 def test_a_refusal_keeps_the_platform_s_words_and_is_tried_again(worked, bonus, platform, states):
     worked(1)
     platform.trouble("send_bonus", REFUSES)

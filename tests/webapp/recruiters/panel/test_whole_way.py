@@ -1,5 +1,6 @@
 """From every panel's list to its thanks, over real HTTP: links, pages, endings, credit."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -134,6 +135,33 @@ def test_a_panels_person_comes_works_and_is_thanked_once(there):
         assert session.scalar(select(func.count(Place.participant_id))) == 2
         reports = session.scalars(select(OutgoingReport.state)).all()
     assert reports == (["done"] if installation.panel == "sona" else [])
+
+
+@pytest.mark.parametrize("there", ["sona"], indirect=True)
+def test_a_credit_whose_answers_are_lost_or_cut_off_is_granted_once(there):
+    installation, url = there
+    services = installation.services
+    with httpx.Client(base_url=url, trust_env=False, timeout=PATIENCE_S) as client:
+        person = visitor(installation, client, 1)
+        person.arrive()
+        person.take_part()
+    faults = [{"kind": kind, "count": 1} for kind in ("reply_lost", "truncated")]
+    answers = []
+    for fault in (*faults, None):
+        httpx.post(
+            f"{installation.site}/control/faults",
+            json={"faults": [fault] if fault else []},
+            trust_env=False,
+            timeout=PATIENCE_S,
+        ).raise_for_status()
+        send_reports(services)
+        answers.append(installation.books()[0]["asked"])
+        services.now = lambda now=services.now: now() + timedelta(minutes=5)
+    assert answers == [1, 2, 3]
+    [books] = installation.books()
+    assert (books["outcomes"], books["granted"]) == (["completed"], 1)
+    with reading(services.sessions) as session:
+        assert session.scalars(select(OutgoingReport.state)).all() == ["done"]
 
 
 def test_the_code_of_ones_own_never_goes_to_the_panel_and_its_code_opens_nothing(there):
