@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -190,7 +191,7 @@ def make_token_table(sentences: Sequence[str], scored: Sequence[TokenScores]) ->
     return pa.table({k: pa.ListArray.from_arrays(offsets, v) for k, v in values.items()})
 
 
-def _concatenate(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(arrays) if arrays else np.empty(0)
 
 

@@ -326,10 +326,11 @@ def _least_used(
     slots = list(frames[0].lemmas)
     rng.shuffle(slots)
     for slot in filter(shared.__contains__, slots):
-        words = [(slot, frame.lemmas.get(slot, "")) for frame in frames]
-        uses = [(counts[word], overall[word]) for word in words]
-        fewest_uses = min(uses)
-        frames = [frame for frame, n in zip(frames, uses, strict=True) if n == fewest_uses]
+        lemmas = [frame.lemmas.get(slot, "") for frame in frames]
+        uses = {lemma: (counts[slot, lemma], overall[slot, lemma]) for lemma in set(lemmas)}
+        fewest_uses = min(uses.values())
+        least_used = {lemma for lemma, n in uses.items() if n == fewest_uses}
+        frames = [frame for frame, lemma in zip(frames, lemmas, strict=True) if lemma in least_used]
     return rng.choice(frames)
 
 

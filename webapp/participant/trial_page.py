@@ -34,12 +34,14 @@ _MOST_RENDERED = 200  # texts of some ten kilobytes
 def render_once(study: Study, name: tuple[object, ...], render: Callable[[], str]) -> str:
     """Return a text of the requested run, rendered by this process's first request for it."""
     rendered, key = current_services().rendered, (g.run_ref, *name)
-    if key not in rendered or rendered[key][0] is not study:
+    of_study, text = rendered.get(key, (None, ""))
+    if of_study is not study:
+        text = render()
         # Runs end, and blocks can come in many orders.
         if len(rendered) >= _MOST_RENDERED:
             rendered.clear()
-        rendered[key] = study, render()
-    return rendered[key][1]
+        rendered[key] = study, text
+    return text
 
 
 # Where each participant's own data go in the rendered page; no study's text can contain them.
