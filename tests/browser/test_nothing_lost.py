@@ -181,7 +181,8 @@ def test_another_device_goes_on_where_the_first_one_was(site, link, page, new_co
     phone = new_context().new_page()
     phone.goto(page.url)
     expect(phone.locator("#other-device")).to_be_visible()
-    phone.locator("#go-on-here").click()
+    with phone.expect_response("**/device"):
+        phone.locator("#go-on-here").click()
     expect(phone.locator("#instructions .notice")).to_contain_text(
         "You will continue where you left off"
     )

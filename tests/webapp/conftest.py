@@ -28,6 +28,7 @@ from tests.webapp.connections import one_for_each_request
 from tests.webapp.left_open import none_left_open, watch_connections
 from tests.webapp.once import checked_once, have_keys, make_once, same_keys
 from tests.webapp.postgres import PostgresServer, postgres_server
+from tests.webapp.read_only import watch_reading_sessions
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
 from webapp.database.models import Run
@@ -38,6 +39,7 @@ LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 make_once()
 watch_connections()
+watch_reading_sessions()
 
 
 class Clock:

@@ -68,7 +68,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
         if not although_unpaid:
             click.confirm("Forget them all the same (as --although-unpaid says)?", abort=True)
     with sessions.begin() as session:
-        person = find_person(session, who)
+        person = find_person(session, who, change=True)
         if person.is_nobody:
             raise RunError(
                 "no participant has that reference, code or id",

@@ -69,14 +69,15 @@ class Person:
         )
 
 
-def find_person(session: Session, identifier: str) -> Person:
+def find_person(session: Session, identifier: str, *, change: bool = False) -> Person:
     """Return the person identified by a reference, a participant's code or a platform id.
 
     Args:
-        session: An open session; rows it finds are locked if it writes.
+        session: An open session.
         identifier: The reference, the code in any case, or the platform's id.
+        change: Whether to lock their participants, because they are about to change.
     """
-    participants = session.scalars(
+    of_person = (
         select(Participant)
         .where(
             or_(
@@ -86,8 +87,8 @@ def find_person(session: Session, identifier: str) -> Person:
             )
         )
         .order_by(Participant.id)
-        .with_for_update()
-    ).all()
+    )
+    participants = session.scalars(of_person.with_for_update() if change else of_person).all()
     # A platform id identifies one person in all runs; a code or reference, in one run only.
     return _build_person(session, participants, {identifier})
 

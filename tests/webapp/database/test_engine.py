@@ -44,12 +44,12 @@ def test_answers_survive_a_power_cut_on_sqlite(engine: Engine):
 @pytest.mark.one_database("postgresql")
 def test_a_reading_session_can_neither_write_nor_lock(engine: Engine):
     sessions = make_sessions(engine)
-    for statement in (delete(Run), select(Run.id).with_for_update()):
+    for statement in ("DELETE FROM run", "SELECT id FROM run FOR UPDATE"):
         with (
             pytest.raises(InternalError, match="read-only transaction"),
             reading(sessions) as session,
         ):
-            session.execute(statement)
+            session.execute(text(statement))
     with sessions.begin() as session:
         session.execute(delete(Run))
 
