@@ -28,6 +28,11 @@ RECOMPUTERS = {
 }
 
 
+_TEXTS_AT_A_TIME = 1_024
+# Types whose files each call reads anew, because only what the texts need is kept in memory.
+_READ_ANEW = frozenset({"ngram", "unigram"})
+
+
 @dataclass(frozen=True, slots=True)
 class Recomputed:
     """Recomputed log-probabilities.
@@ -81,6 +86,17 @@ def recompute_scores(model: str, texts: Sequence[str], loading: Loading = PLAIN)
     if type_ == "recurrent":
         return Recomputed(compute_again(source, texts, identity=loading.identity), True)
     return Recomputed(compute_again(source, texts), True)
+
+
+def divide_texts(model: str, texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return texts in parts for calls of ``recompute_scores``, which several workers can do.
+
+    Args:
+        model: As ``load_scorer`` takes it.
+        texts: The texts.
+    """
+    size = max(1, len(texts)) if _resolve_model(model)[0] in _READ_ANEW else _TEXTS_AT_A_TIME
+    return [texts[n : n + size] for n in range(0, len(texts), size)]
 
 
 def find_splitter(model: str) -> SplitFunction | None:

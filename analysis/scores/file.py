@@ -42,7 +42,7 @@ from experiment.seeds import derive_seed
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
-from lm.independent import Recomputed, find_splitter, recompute_scores
+from lm.independent import Recomputed, divide_texts, find_splitter, recompute_scores
 from lm.scorer import Scorer
 from lm.sharding import (
     PLAIN,
@@ -59,7 +59,6 @@ ITEMS_AT_A_TIME = 262_144
 # Blocks whose shards workers get before the block in progress is finished.
 _BLOCKS_AHEAD = 1
 _ROWS_PER_GROUP = 65_536
-_CHECKED_AT_A_TIME = 1_024
 _SEED = 1
 
 Progress = Callable[[int], object]
@@ -258,10 +257,7 @@ class _BlockScores:
         run = self._scoring.executor.map if self._scoring.executor else map
 
         def recompute(texts: list[str]) -> Recomputed:
-            parts = [
-                texts[n : n + _CHECKED_AT_A_TIME] for n in range(0, len(texts), _CHECKED_AT_A_TIME)
-            ]
-            recomputed = list(run(recompute_part, parts))
+            recomputed = list(run(recompute_part, divide_texts(self._scoring.model, texts)))
             return Recomputed(
                 [logprob for part in recomputed for logprob in part.logprobs_nats],
                 all(part.independent for part in recomputed),

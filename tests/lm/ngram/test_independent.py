@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lm.independent import divide_texts
 from lm.ngram.independent import logprobs_again
 from tests.function_calls import counted
 
@@ -32,3 +33,14 @@ def test_a_line_of_the_file_costs_few_calls_and_words_may_have_any_letters(tmp_p
     # The unknown word after "au" costs the weight of "au" and its own probability.
     assert again == pytest.approx(np.log(10) * np.array([-0.75, -0.5, -0.125 - 1]))
     assert (calls_of_many - calls_of_few) / 1_000 <= CALLS
+
+
+@pytest.mark.parametrize(("kind", "sizes"), [
+    ("ngram", [2_500]), ("unigram", [2_500]), ("recurrent", [1_024, 1_024, 452])
+])  # fmt: skip
+def test_a_model_whose_file_each_call_reads_gets_all_texts_in_one(tmp_path, kind, sizes):
+    (tmp_path / "config.json").write_text(f'{{"type": "{kind}"}}')
+    texts = [f"text {number}" for number in range(2_500)]
+    parts = divide_texts(str(tmp_path), texts)
+    assert [len(part) for part in parts] == sizes
+    assert [text for part in parts for text in part] == texts
