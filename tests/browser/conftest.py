@@ -21,6 +21,7 @@ from tests.browser.browser_site import Site
 from tests.browser.static_site import StaticSite, stores
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CHROMIUM, without_window
+from tests.webapp.read_only import watch_reading_sessions
 from webapp import create_app
 
 SWITCHES = [
@@ -42,6 +43,8 @@ WITHOUT = (
     *("NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
 )
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
+
+watch_reading_sessions()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -171,7 +171,7 @@ def _reserve_place(
     only = None if link is None else link.list
     if (address_counts := count_if_exhausted(session, run, sender)) is not None:
         release_expired(session, run, now)
-        check_participant_limit(session, run)
+        check_participant_limit(session, run, change=True)
         if (place := find_waitlist_place(session, run, address_counts, only)) is None:
             raise run_full_error()
         return place
@@ -181,7 +181,7 @@ def _reserve_place(
             # share a lock on the run's row, so locking it waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now)
-        check_participant_limit(session, run)
+        check_participant_limit(session, run, change=True)
         if (place := next_place(session, run, only)) is not None:
             return place
     raise run_full_error()

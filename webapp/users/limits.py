@@ -58,15 +58,23 @@ def check_upload_limit(project: Project, used_bytes: int, more_bytes: int) -> No
         raise _make_limit_error(project, used, project.most_upload_mb, "Upload a smaller study")
 
 
-def check_participant_limit(session: Session, run: Run) -> None:
+def check_participant_limit(session: Session, run: Run, *, change: bool = False) -> None:
     """Check that one more participant may be active in the run's project.
+
+    Args:
+        session: An open session.
+        run: The run.
+        change: Whether to lock the project, because the participant is about to become active.
 
     Raises:
         RequestError: The limit is reached; the participant can come again later.
     """
     if run.project_id is None:
         return
-    project = lock_project(session, run.project_id)
+    if change:
+        project = lock_project(session, run.project_id)
+    else:
+        project = session.get_one(Project, run.project_id)
     if (
         project.most_participants
         and count_active_participants(session, project) >= project.most_participants

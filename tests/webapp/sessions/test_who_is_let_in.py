@@ -80,7 +80,7 @@ class Shut(Exception):
     """Something refuses everybody."""
 
 
-def shut(*_: object) -> None:
+def shut(*_: object, **__: object) -> None:
     raise Shut
 
 
