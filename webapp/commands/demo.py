@@ -61,9 +61,8 @@ def demo(
     study_folder = instance / "studies" / _name_results(name)
     instance_option = ("--instance", str(instance))
     listen = ("serve", "--background", *(("--port", port) if port else ()), *instance_option)
-    with compile_ahead(study_folder):
-        _make(study_folder / "items.parquet", "materials", "write", name, "--out")
-        _make(study_folder / "lists", "lists", "build", name, "--seed", _SEED, "--out")
+    _make(study_folder / "items.parquet", "materials", "write", name, "--out")
+    _make(study_folder / "lists", "lists", "build", name, "--seed", _SEED, "--out")
     suffix = "" if recruiter == _SIMULATOR else f"_{recruiter}"
     export = study_folder / f"export{suffix}"
     report = f"report{'_of_models' * models}{'_of_takers' * takers}{suffix}"
@@ -87,20 +86,6 @@ def demo(
         again = " ".join(("parallax", "demo", name, "--keep", *instance_option))
         click.echo(f"\nTo take part yourself: {again}, then open the link it prints.")
     click.echo(f"To stop the server afterwards: {' '.join(('parallax', 'stop', *instance_option))}")
-
-
-@contextmanager
-def compile_ahead(study_folder: Path) -> Iterator[None]:
-    """Let another process import the libraries of the last step, unless there are results.
-
-    After an installation, the first import compiles them: the step would wait for that.
-    """
-    if sys.dont_write_bytecode or study_folder.exists():
-        yield
-        return
-    command = (sys.executable, "-m", "parallax", "compare", "--help")
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        yield
 
 
 def _name_results(name: str) -> str:

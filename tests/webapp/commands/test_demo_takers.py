@@ -1,7 +1,7 @@
-"""`parallax demo`: every command that it gives is one that can be typed."""
+"""`parallax demo --takers`: every command that it gives is one that can be typed."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -57,28 +57,3 @@ def test_both_models_are_asked_in_six_readings(commands: list[list[str]]):
 def test_a_study_without_a_grammar_of_a_text_is_refused(tmp_path: Path):
     with pytest.raises(StudyError, match="no model can be trained for it"):
         demo.take_sessions("gulordava_2018_italian", tmp_path, tmp_path, print)
-
-
-@pytest.mark.parametrize(("written", "has_results", "expected"), [
-    (True, False, [["compare", "--help"]]),
-    (True, True, []),
-    (False, False, []),
-])  # fmt: skip
-def test_the_first_call_alone_compiles_the_last_step_ahead(
-    written: bool,
-    has_results: bool,
-    expected: list[list[str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
-    started: list[list[str]] = []
-
-    def start(command: tuple[str, ...], **_: object) -> AbstractContextManager[None]:
-        started.append([*command[3:]])
-        return nullcontext()
-
-    monkeypatch.setattr(demo.subprocess, "Popen", start)
-    monkeypatch.setattr(demo.sys, "dont_write_bytecode", not written)
-    with demo.compile_ahead(tmp_path if has_results else tmp_path / "new"):
-        pass
-    assert started == expected
