@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from sqlalchemy import Engine, delete, func, insert, select, text
-from sqlalchemy.exc import IntegrityError, InternalError, StatementError
+from sqlalchemy.exc import DBAPIError, IntegrityError, InternalError, StatementError
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import (
@@ -15,6 +15,7 @@ from webapp.database.engine import (
     reading,
 )
 from webapp.database.models import FailedSignIn, Place, Run
+from webapp.database.retry import is_transient
 
 
 @pytest.fixture
@@ -64,6 +65,17 @@ def test_reading_sessions_keep_what_the_driver_has_prepared(engine: Engine):
     with reading(sessions) as session:
         prepared = session.scalars(text("SELECT statement FROM pg_prepared_statements")).all()
     assert sum("count(run.id)" in statement for statement in prepared) == 1
+
+
+@pytest.mark.one_database("postgresql")
+def test_a_connection_lost_while_reading_is_a_failure_that_is_repeated(engine: Engine, postgres):
+    sessions = make_sessions(engine)
+    with pytest.raises(DBAPIError) as caught, reading(sessions) as session:
+        pid = session.scalar(text("SELECT pg_backend_pid()"))
+        postgres.execute(f"SELECT pg_terminate_backend({pid}, 9000)")
+    assert is_transient(caught.value)
+    with reading(sessions) as session:
+        assert session.scalar(text("SELECT 1")) == 1
 
 
 @pytest.mark.one_database
