@@ -302,6 +302,6 @@ def reading(sessions: Sessions) -> Iterator[Session]:
             execution_options={"reading": True, "postgresql_readonly": True}
         )
         yield session
-        transaction = connection.get_transaction()
-        if connection.dialect.name == "postgresql" and transaction and not connection.invalidated:
-            transaction.commit()
+        is_usable = not (connection.closed or connection.invalidated)
+        if connection.dialect.name == "postgresql" and is_usable:
+            connection.connection.commit()
